@@ -1,0 +1,1 @@
+"""From exported logs to a graded, checkable postmortem."""

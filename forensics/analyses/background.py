@@ -1,0 +1,118 @@
+"""Which messages are always there, which are new, which vanished?
+
+Rates are per hour of time in which the producer was running; a stalled process is running, a stopped one is not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.model.facts import Background, Coverage, Facts, Incidents, Noise, Restarts
+from forensics.model.plug import Analysis
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from forensics.model.digest import Evidence
+    from forensics.model.known import Known
+
+MINUTE = 60_000_000
+HOUR_S = 3600.0
+SURE = 3.0
+"""Standard deviations (of a Poisson count) from which a rate inside differs from the rate outside."""
+VANISHED_FROM = 5.0
+"""Messages expected inside from which none at all is told as vanished."""
+SHOWN = 40
+NOISY = r"(?i)error|exception|fail|warn|timeout|timed out|retry|refused|aguardando|tentativa|erro|falh"
+
+
+def background(evidence: Evidence, known: Known, facts: Facts) -> Background:
+    """Compare every template inside and outside the incidents."""
+    del known
+    spans = [(item.start, item.end or facts[Incidents].last or item.start) for item in facts[Incidents].items]
+    minute = pl.col("minute") * MINUTE
+    inside = pl.any_horizontal([(minute < hi) & (minute + MINUTE > lo) for lo, hi in spans]) if spans else pl.lit(value=False)
+    counted = (
+        evidence["templates"].with_columns(inside=inside).group_by("service", "template")
+        .agg(level=pl.col("level").drop_nulls().first(), inside=pl.col("n").filter(pl.col("inside")).sum(), outside=pl.col("n").filter(~pl.col("inside")).sum(),
+             first_inside=pl.col("minute").filter(pl.col("inside")).min(), first_outside=pl.col("minute").filter(~pl.col("inside")).min(),
+             place=pl.struct("source", "first_line").sort_by("minute", "source", "first_line").first())
+        .sort(pl.col("inside") + pl.col("outside"), "service", "template", descending=[True, False, False])
+    )  # fmt: skip
+    hours = {cover.service: running_hours(cover.first, cover.last, spans, cover.service, facts) for cover in facts[Coverage].services}
+    found = [noise(row, *hours.get(row["service"], (0.0, 0.0))) for row in counted.iter_rows(named=True)]
+    loud = [item for item in found if item.level in ("error", "warning", "critical") or matches(item.template) or item.verdict in ("new", "vanished")]
+    return Background(tuple(sorted(loud, key=lambda item: (rank(item), -(item.inside + item.outside), item.template)))[:SHOWN])
+
+
+def matches(template: str) -> bool:
+    """Does a template read like trouble?"""
+    return bool(pl.Series([template]).str.contains(NOISY)[0])
+
+
+def rank(item: Noise) -> int:
+    """Order verdicts: what was there before matters most in this section."""
+    return ("pre_existing", "risen", "new", "vanished").index(item.verdict)
+
+
+def running_hours(first: int, last: int, spans: list[tuple[int, int]], service: str, facts: Facts) -> tuple[float, float]:
+    """Return the hours inside and outside incidents in which a service was covered and running.
+
+    Templates are counted by the minute, so that the minutes which an incident touches count as inside.
+    """
+    gone = [(item.start, item.end or last) for item in facts[Restarts].outages if item.service == service]
+    total = length([(first, last)]) - overlap([(first, last)], gone)
+    touched = merged([(lo // MINUTE * MINUTE, (hi // MINUTE + 1) * MINUTE) for lo, hi in spans])
+    clipped = [(max(lo, first), min(hi, last)) for lo, hi in touched if min(hi, last) > max(lo, first)]
+    inside = length(clipped) - overlap(clipped, gone)
+    return inside / HOUR_S, max(0.0, total - inside) / HOUR_S
+
+
+def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join spans that overlap."""
+    out: list[tuple[int, int]] = []
+    for lo, hi in sorted(spans):
+        if out and lo <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], hi))
+        else:
+            out.append((lo, hi))
+    return out
+
+
+def length(spans: list[tuple[int, int]]) -> float:
+    """Return the summed length of spans in seconds."""
+    return sum(hi - lo for lo, hi in spans) / 1e6
+
+
+def overlap(spans: list[tuple[int, int]], gone: list[tuple[int, int]]) -> float:
+    """Return how many seconds of some spans lie in others."""
+    return sum(max(0, min(hi, b) - max(lo, a)) for lo, hi in spans for a, b in merged(gone)) / 1e6
+
+
+def noise(row: dict[str, object], hours_in: float, hours_out: float) -> Noise:
+    """Judge one template."""
+    inside, outside = int(row["inside"]), int(row["outside"])  # type: ignore[call-overload]
+    expected = outside / hours_out * hours_in if hours_out > 0 else 0.0
+    place = row["place"]
+    assert isinstance(place, dict)
+    return Noise(
+        template=str(row["template"]), service=str(row["service"]), level=row["level"] and str(row["level"]), inside=inside, outside=outside,  # type: ignore[arg-type]
+        inside_per_hour=round(inside / hours_in, 1) if hours_in > 0 else None, outside_per_hour=round(outside / hours_out, 1) if hours_out > 0 else None,
+        expected=round(expected, 1), verdict=verdict(inside, expected, before=outside > 0), ref=Ref(place["source"], place["first_line"]),
+    )  # fmt: skip
+
+
+def verdict(inside: int, expected: float, *, before: bool) -> str:
+    """Return pre_existing, new, vanished or risen."""
+    if not before:
+        return "new"
+    if inside == 0 and expected >= VANISHED_FROM:
+        return "vanished"
+    if inside > expected + SURE * math.sqrt(max(expected, 1.0)):
+        return "risen"
+    return "pre_existing"
+
+
+PLUG = Analysis(name="background", question="Which messages are always there, which are new, which vanished?", gives=Background, run=background, needs=(Incidents, Coverage, Restarts))

@@ -1,0 +1,173 @@
+"""How many operations failed, in which way, and when did their waits begin?
+
+A failure is one failed operation, not one line. Lines with the same failure number are one failure: chained
+exceptions, and the log line that heads its own traceback. Where almost every one-line message of a process is followed
+at once by a traceback with the same text, both are one failure printed twice. A message and a traceback with a silence
+of the process between them may be one failure too (a stalled process prints late): the count becomes an interval.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from forensics.model.facts import FailureGroup, Facts, Failures, Losses
+from forensics.model.plug import Analysis
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from forensics.model.digest import Evidence
+    from forensics.model.known import Known
+    from forensics.model.signature import Signature
+
+TOGETHER = 100_000
+"""Microseconds between a message and its own traceback in one process."""
+NEXT = 4
+"""Records between a message and its own traceback, the access line among them."""
+HABIT = 0.8
+"""Share of one-line messages that must be followed by a traceback for this to be how the program prints a failure."""
+PERHAPS = 120_000_000
+"""Within this time a traceback may belong to an earlier one-line message, if the process was silent between them."""
+QUIET = 5_000_000
+"""A silence that can hold back a traceback, in microseconds."""
+STREAM = ["source", "service", "pid", "signature"]
+COLUMNS = {
+    "service": pl.String, "signature": pl.String, "family": pl.String, "side": pl.String, "ts": pl.Int64, "began": pl.Int64,
+    "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32,
+}  # fmt: skip
+REFS = 12
+
+
+def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
+    """Count failures per service and signature."""
+    wanted = {name: signature for name, signature in known.signatures.items() if signature.counts == "failure"}
+    hits = evidence["hits"].filter(pl.col("signature").is_in(list(wanted)) & pl.col("ts").is_not_null())
+    rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"])
+    exact = evidence["hit_counts"].group_by("service", "signature").agg(n=pl.col("n").sum())
+    kept = hits.group_by("service", "signature").agg(n=pl.len())
+    lines = {(service, signature): n for service, signature, n in exact.iter_rows()}
+    capped = {(service, signature) for service, signature, n in kept.iter_rows() if lines.get((service, signature), 0) > n}
+    lost = {loss.service: loss for loss in facts[Losses].items}
+    groups = []
+    for (service, name), part in rows.group_by("service", "signature", maintain_order=True):
+        signature = wanted[str(name)]
+        reason = "journald suppressed messages of this unit" if service in lost else "more lines a minute than are kept" if (service, name) in capped else ""
+        groups.append(group(part, hits, signature, str(service), lines.get((service, name), part["lines"].sum()), reason))
+    return Failures(tuple(sorted(groups, key=lambda item: (item.signature, item.service))), rows)
+
+
+def join_lines(hits: pl.DataFrame, wanted: dict[str, Signature], seconds: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per failure."""
+    one = hits.group_by(*STREAM, "fid", maintain_order=True).agg(
+        pl.col("ts").min(), pl.col("line").min(), pl.col("parameters").first(), traced=pl.col("ends_traceback").any(), lines=pl.len()
+    )
+    parts = [pair(part, seconds) for _, part in one.group_by(STREAM, maintain_order=True)]
+    table = pl.concat(parts) if parts else one.with_columns(sure=pl.lit(value=True))
+    waits = [wait_us(wanted[name], text) for name, text in table.select("signature", "parameters").iter_rows()]
+    return (
+        table.with_columns(
+            family=pl.col("signature").replace_strict({name: s.family for name, s in wanted.items()}, return_dtype=pl.String, default=None),
+            side=pl.col("signature").replace_strict({name: s.side for name, s in wanted.items()}, return_dtype=pl.String, default=None),
+            began=pl.col("ts") - pl.Series(waits, dtype=pl.Int64),
+            ends=pl.col("signature").replace_strict({name: s.marks == "end" for name, s in wanted.items()}, return_dtype=pl.Boolean, default=False),
+        )
+        .pipe(by_request, failed)
+        .select(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items())
+        .sort("ts", "source", "line")
+    )
+
+
+def by_request(table: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
+    """Back-date a failure whose text states no wait by the duration of the request that failed with it.
+
+    Only for texts that mark the end of a wait, and only where a failed request of the same service ended within
+    :data:`TOGETHER` and its log states how long it took.
+    """
+    took = failed.filter(pl.col("duration_ms").is_not_null()).select("service", ended="ts", took="duration_ms").sort("ended")
+    if not took.height or not table.height:
+        return table
+    joined = table.sort("ts").join_asof(took, left_on="ts", right_on="ended", by="service", strategy="nearest", tolerance=TOGETHER, check_sortedness=False)
+    usable = pl.col("ends") & (pl.col("began") == pl.col("ts")) & pl.col("took").is_not_null()
+    return joined.with_columns(began=pl.when(usable).then(pl.min_horizontal("ts", "ended") - (pl.col("took") * 1000).cast(pl.Int64)).otherwise("began"))
+
+
+def wait_us(signature: Signature, parameters: str) -> int:
+    """Return how long before its line a failure began, 0 where the line does not say."""
+    wait = signature.wait_s(json.loads(parameters))
+    return round((wait or 0) * 1_000_000)
+
+
+def pair(part: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
+    """Join one-line messages with their tracebacks within one stream."""
+    rows = part.sort("line").to_dicts()
+    traced = [row for row in rows if row["traced"]]
+    messages = [row for row in rows if not row["traced"]]
+    if not traced or not messages:
+        return part.with_columns(sure=pl.lit(value=True))
+    taken = twins(messages, traced)
+    if len(taken) < HABIT * len(messages):
+        taken = {}
+    pauses = silences(seconds, messages[0]["service"])
+    kept: list[dict[str, Any]] = []
+    for row in rows:
+        if row["traced"]:
+            kept.append({**row, "lines": row["lines"] + sum(message["lines"] for message in messages if taken.get(message["line"]) == row["line"]), "sure": True})
+        elif row["line"] not in taken:
+            kept.append({**row, "sure": not any(held_back(row["ts"], other["ts"], pauses) for other in traced)})
+    return pl.DataFrame(kept, schema={**part.schema, "sure": pl.Boolean})
+
+
+def twins(messages: list[dict[str, Any]], traced: list[dict[str, Any]]) -> dict[int, int]:
+    """Return the traceback that follows each message at once: line of the message to line of the traceback."""
+    taken: dict[int, int] = {}
+    used: set[int] = set()
+    for message in messages:
+        for other in traced:
+            close = 0 < other["fid"] - message["fid"] <= NEXT and 0 <= other["ts"] - message["ts"] <= TOGETHER
+            if close and other["line"] not in used:
+                taken[message["line"]] = other["line"]
+                used.add(other["line"])
+                break
+    return taken
+
+
+def silences(seconds: pl.DataFrame, service: str | None) -> list[tuple[int, int]]:
+    """Return the pauses of a service that are long enough to hold back a traceback."""
+    rows = seconds.filter(pl.col("service") == service).group_by("second").agg(lo=pl.col("first_us").min(), hi=pl.col("last_us").max()).sort("second")
+    gaps = rows.select(start=pl.col("hi").shift(1), end="lo").drop_nulls()
+    return list(gaps.filter(pl.col("end") - pl.col("start") >= QUIET).iter_rows())
+
+
+def held_back(message: int, traceback: int, pauses: list[tuple[int, int]]) -> bool:
+    """May a traceback have been printed late because the process was silent after the message?"""
+    return 0 <= traceback - message <= PERHAPS and any(message <= start and end <= traceback for start, end in pauses)
+
+
+def group(part: pl.DataFrame, hits: pl.DataFrame, signature: Signature, service: str, lines: int, reason: str) -> FailureGroup:
+    """Sum up one signature in one service."""
+    sure = int(part["sure"].sum())
+    waits = part.filter(pl.col("began") < pl.col("ts"))
+    here = hits.filter((pl.col("signature") == signature.id) & (pl.col("service") == service)).sort("ts", "source", "line")
+    edges = pl.concat([part.head(REFS), part.tail(2)]).unique(["source", "line"], maintain_order=True)
+    return FailureGroup(
+        signature=signature.id,
+        family=signature.family,
+        side=signature.side,
+        service=service,
+        failures=sure,
+        failures_max=None if reason else part.height,
+        lines=lines,
+        bound="at_least" if reason else "exact",
+        why_bound=reason,
+        first=part["ts"].min(),  # type: ignore[arg-type]
+        last=part["ts"].max(),  # type: ignore[arg-type]
+        first_wait_began=waits["began"].min() if waits.height else None,  # type: ignore[arg-type]
+        parameters=signature.typed(json.loads(here["parameters"][0])),
+        refs=tuple(Ref(source, line) for source, line in edges.select("source", "line").iter_rows()),
+        verified=signature.verified,
+    )
+
+
+PLUG = Analysis(name="failures", question="How many operations failed, in which way, and when did their waits begin?", gives=Failures, run=failures, needs=(Losses,))

@@ -1,0 +1,190 @@
+"""From when to when was something wrong?
+
+Failures, stalls, unanswered probes and ends of services are intervals, placed where waits began; intervals less than
+:data:`APART_US` apart are one incident. Failures count only where they are more than the source's own habit, and a
+lone failure is no incident.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.model.facts import Coverage, Failures, Facts, Incident, Incidents, Probes, Restarts, Stalls
+from forensics.model.plug import Analysis
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forensics.model.digest import Evidence
+    from forensics.model.known import Known
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+APART_US = 45 * SECOND
+"""Intervals closer than this are one incident: shorter than the quiet that people call recovery."""
+FEWEST = 3
+"""Failures that make an incident by themselves; fewer need a stall, missed probes or an ended service beside them."""
+HABIT = 4.0
+"""A minute is unusual when it has this many times the failures of the usual minute."""
+LONG_APART_US = 150 * SECOND
+"""Failures further apart than this are not one burst."""
+STILL_ON_US = 90 * SECOND
+"""Trouble this close to the end of its service's export goes on, as far as anyone can tell."""
+CALLERS = ("webhook_delivery", "client_timeout", "client_connect", "client_reset")
+"""Families printed by the caller: their line comes long after, so only the begin of the call places trouble."""
+ENDING = ("crash", "oom", "watchdog")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One interval of trouble."""
+
+    start: int
+    end: int
+    service: str
+    weight: float
+    ref: Ref | None
+    bounded: bool = False
+    end_ref: Ref | None = None
+    ongoing: bool = False
+    wait_s: float | None = None
+
+
+def incidents(evidence: Evidence, known: Known, facts: Facts) -> Incidents:
+    """Return all incidents in time order."""
+    last = facts[Coverage].last
+    marks = [*failure_marks(evidence, facts), *stall_marks(facts, last), *probe_marks(facts, evidence), *outage_marks(facts, last)]
+    found = [incident for cluster in clusters(marks) if (incident := build(cluster, evidence, known, facts))]
+    return Incidents(tuple(found), last)
+
+
+def failure_marks(evidence: Evidence, facts: Facts) -> Iterator[Mark]:
+    """Yield bursts of failures that are more than the habit of their kind, and bursts of requests answered with 5xx."""
+    rows = facts[Failures].rows.select("service", "signature", "family", "ts", "began", "source", "line")
+    web = evidence["failed"].select("service", signature=pl.lit("http.5xx"), family=pl.lit("http_error"), ts="ts", began="ts", source="source", line="line")
+    table = pl.concat([rows, web.cast(dict(rows.schema))]).filter(~pl.col("family").is_in(["app_error"])).sort("ts", "source", "line")  # type: ignore[arg-type]
+    for (service, _), part in table.group_by("service", "signature", maintain_order=True):
+        for burst in bursts(part, evidence, str(service)):
+            caller = burst["family"][0] in CALLERS
+            start, end = int(burst["began"].min()), int(burst["began"].max() if caller else burst["ts"].max())  # type: ignore[arg-type]
+            head = burst.sort("began", "ts", "line").row(0, named=True)
+            tail = burst.sort("ts", "line").row(-1, named=True)
+            wait = (head["ts"] - head["began"]) / SECOND
+            weight = burst.height * (0.5 if caller else 1.0)
+            yield Mark(start, end, str(service), weight, Ref(head["source"], head["line"]), wait > 0, Ref(tail["source"], tail["line"]), wait_s=wait or None)
+
+
+def bursts(part: pl.DataFrame, evidence: Evidence, service: str) -> Iterator[pl.DataFrame]:
+    """Cut failures of one kind where nothing happened for a while; drop bursts that are the daily habit."""
+    gap = pl.col("began") - pl.col("ts").shift(1, fill_value=0)
+    cut = part.with_columns(burst=(gap > LONG_APART_US).cum_sum())
+    minutes = evidence["seconds"].filter(pl.col("service") == service).select((pl.col("second") // 60).n_unique()).item() or 1
+    for (_,), burst in cut.group_by("burst", maintain_order=True):
+        spread = max(1.0, (int(burst["ts"].max()) - int(burst["ts"].min())) / MINUTE)  # type: ignore[arg-type]
+        rest = (part.height - burst.height) / max(1.0, minutes - spread)
+        if burst.height / spread >= HABIT * rest and not steady(burst, minutes):
+            yield burst
+
+
+def steady(burst: pl.DataFrame, minutes: int) -> bool:
+    """Do failures fill the whole coverage at an even rate? Then they are the background."""
+    per_minute = burst.group_by(pl.col("ts") // MINUTE).len()
+    covered = per_minute.height / max(1, minutes)
+    return minutes >= 5 and covered >= 0.8 and float(per_minute["len"].max() or 0) <= HABIT * float(per_minute["len"].median() or 1)  # type: ignore[arg-type]
+
+
+def stall_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
+    """Yield stalls."""
+    for stall in facts[Stalls].items:
+        end = stall.end if stall.end is not None else last or stall.start
+        yield Mark(stall.start, end, stall.service, 50.0 + (end - stall.start) / SECOND, stall.silence.before, end_ref=stall.silence.after, ongoing=stall.end is None)
+
+
+def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
+    """Yield runs of probes that were not answered in time, one lone failure left out."""
+    del evidence
+    for series in facts[Probes].series:
+        run: list[int] = []
+        refs: list[Ref | None] = []
+        grace = round((series.timeout_s or 0) * SECOND)
+        for due in (*series.dues, None):
+            if due is not None and due.state in ("missed", "failed"):
+                run.append(due.at)
+                refs.append(due.ref)
+                continue
+            if len(run) >= 2:
+                yield Mark(run[0], run[-1] + grace, series.service or series.name, 10.0 * len(run), refs[0], end_ref=refs[-1], ongoing=due is None)
+            run, refs = [], []
+
+
+def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
+    """Yield services that ended and were missed: crashes, and planned stops during which probes or requests failed."""
+    for outage in facts[Restarts].outages:
+        end = outage.end if outage.end is not None else last or outage.start
+        if outage.reason in ENDING or (outage.end is not None and outage.end - outage.start > 5 * SECOND):
+            yield Mark(outage.start, end, outage.service, 20.0 if outage.reason in ENDING else 2.0, outage.refs[0], end_ref=outage.refs[-1], ongoing=outage.end is None and outage.reason in ENDING)
+
+
+def clusters(marks: list[Mark]) -> Iterator[list[Mark]]:
+    """Group intervals that overlap or are close."""
+    group: list[Mark] = []
+    reach = 0
+    for mark in sorted(marks, key=lambda item: (item.start, item.end, item.service)):
+        if group and mark.start - reach > APART_US:
+            yield group
+            group = []
+        reach = max(reach, mark.end) if group else mark.end
+        group.append(mark)
+    if group:
+        yield group
+
+
+def build(cluster: list[Mark], evidence: Evidence, known: Known, facts: Facts) -> Incident | None:
+    """Make an incident of a cluster if it weighs enough."""
+    weight = sum(mark.weight for mark in cluster)
+    if weight < FEWEST:
+        return None
+    first = onset(cluster)
+    latest = max(cluster, key=lambda mark: mark.end)
+    ongoing = any(mark.ongoing for mark in cluster) or cut_off(latest, facts)
+    recovered = None if ongoing else recovery(latest.end, evidence, facts)
+    started = {event.kind: event.at for event in known.events if first.start - MINUTE <= event.at <= (recovered or latest.end) + 60 * MINUTE}
+    alerts = evidence["alerts"].filter((pl.col("state") == "down") & pl.col("ts").is_between(first.start, latest.end + 10 * MINUTE)).sort("ts")
+    services = tuple(sorted({mark.service for mark in cluster if mark.service in {cover.service for cover in facts[Coverage].services}}))
+    return Incident(
+        start=first.start, start_bound="no_later_than" if first.bounded or first.ref is None else "exact", end=None if ongoing else latest.end, ongoing=ongoing,
+        recovered_at=recovered, detected_at=started.get("detected") or (alerts["ts"][0] if alerts.height else None), acknowledged_at=started.get("acknowledged"),
+        mitigated_at=started.get("mitigated"), services=services or tuple(sorted({mark.service for mark in cluster})), weight=weight,
+        start_ref=first.ref, end_ref=latest.end_ref, start_wait_s=first.wait_s,
+    )  # fmt: skip
+
+
+def onset(cluster: list[Mark]) -> Mark:
+    """Return the mark that places the start.
+
+    A stall is dated by the last line before it, when the process was still well; where a wait is known to have begun
+    right after that line, the wait dates the start.
+    """
+    first = min(cluster, key=lambda mark: (mark.start, not mark.bounded))
+    waits = [mark for mark in cluster if mark.bounded and mark.start - first.start <= 2 * SECOND]
+    return first if first.bounded or not waits else min(waits, key=lambda mark: mark.start)
+
+
+def cut_off(latest: Mark, facts: Facts) -> bool:
+    """Does the trouble reach to the end of the inputs?"""
+    last = facts[Coverage].last
+    return last is not None and latest.weight >= FEWEST and last - latest.end < 5 * SECOND
+
+
+def recovery(end: int, evidence: Evidence, facts: Facts) -> int | None:
+    """Return the first healthy event after the end: a probe answered, or a request served."""
+    after = [due.answered for series in facts[Probes].series for due in series.dues if due.state == "answered" and due.answered and due.answered >= end]
+    served = evidence["arrivals"].filter((pl.col("status") < 500) & (pl.col("ts") >= end))["ts"].min()
+    return min([*after, *([int(served)] if served is not None else [])], default=None)  # type: ignore[call-overload]
+
+
+PLUG = Analysis(name="incidents", question="From when to when was something wrong?", gives=Incidents, run=incidents, needs=(Failures, Stalls, Probes, Restarts, Coverage))

@@ -1,0 +1,81 @@
+"""Did a process, container or host end or begin, and was it asked to?
+
+Reads lifecycle texts of systemd, container engines, kernels and application servers. A kill by the service manager
+after a stop timeout is the end of a requested stop, not an out-of-memory kill.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.model.facts import Facts, Lifecycle, Outage, Restarts
+from forensics.model.plug import Analysis
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from forensics.model.digest import Evidence
+    from forensics.model.known import Known
+
+KINDS = {
+    "systemd.starting": "start", "systemd.started": "started", "systemd.stopping": "stop", "systemd.stopped": "stopped", "systemd.main-exited": "exited",
+    "systemd.failed-result": "failed", "systemd.scheduled-restart": "restart", "systemd.deactivated": "stopped", "systemd.state-timeout": "timeout",
+    "systemd.killing-process": "killed", "systemd.oom-kill": "oom", "systemd.oomd-kill": "oom", "systemd.start-limit": "failed",
+    "systemd.watchdog-timeout": "watchdog", "systemd.failed-to-start": "failed", "kernel.oom-killed": "oom", "kernel.oom-invoked": "oom", "oomd.killed": "oom",
+    "kernel.boot": "boot", "journalctl.boot-marker": "boot", "journalctl.boot-marker-old": "boot", "systemd.startup-finished": "boot",
+    "gunicorn.worker-timeout": "worker", "gunicorn.worker-sigkill": "worker", "gunicorn.worker-ended": "worker", "uvicorn.child-died": "worker",
+    "uvicorn.startup-failed": "failed", "uvicorn.startup-complete": "ready", "docker.container-event": "container",
+}  # fmt: skip
+"""Signature to kind of lifecycle event."""
+BEGINS = ("started", "ready")
+ENDS = ("stop", "exited", "failed", "killed", "oom", "watchdog", "stopped")
+
+
+def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
+    """Return lifecycle events, and the spans in which a service was not there."""
+    del known, facts
+    hits = evidence["hits"].filter(pl.col("signature").is_in(list(KINDS)) & pl.col("ts").is_not_null()).sort("ts", "source", "line")
+    events = tuple(
+        Lifecycle(row["ts"], subject(row["signature"], row["service"], json.loads(row["parameters"])), KINDS[row["signature"]], row["signature"], Ref(row["source"], row["line"]))
+        for row in hits.iter_rows(named=True)
+    )
+    processes = evidence["processes"].sort("service", "first_us", "pid")
+    pids = {str(service): tuple(dict.fromkeys(part["pid"])) for (service,), part in processes.group_by("service", maintain_order=True)}
+    boots = tuple(dict.fromkeys(processes.filter(pl.col("boot").is_not_null()).sort("first_us")["boot"]))
+    services = sorted({event.service for event in events})
+    return Restarts(events, tuple(outage for service in services for outage in outages(service, events)), pids, boots)
+
+
+def subject(signature: str, service: str | None, said: dict[str, str | None]) -> str:
+    """Return the service that a lifecycle line is about."""
+    if signature.startswith("systemd.") and said.get("unit"):
+        return str(said["unit"]).removesuffix(".service")
+    return service or "host"
+
+
+def outages(service: str, events: tuple[Lifecycle, ...]) -> list[Outage]:
+    """Pair each end of a service with its next begin."""
+    found: list[Outage] = []
+    open_: list[Lifecycle] = []
+    for event in (item for item in events if item.service == service):
+        if event.kind in ENDS or (event.kind == "timeout" and open_):
+            open_.append(event)
+        elif event.kind in BEGINS and open_:
+            found.append(close(service, open_, event))
+            open_ = []
+    if open_:
+        found.append(close(service, open_, None))
+    return found
+
+
+def close(service: str, events: list[Lifecycle], begin: Lifecycle | None) -> Outage:
+    """Make one outage of the events that ended a service and the one that began it again."""
+    kinds = {event.kind for event in events}
+    reason = "deploy" if events[0].kind == "stop" else "oom" if "oom" in kinds else "watchdog" if "watchdog" in kinds else "crash" if kinds & {"exited", "failed", "killed"} else "unknown"
+    refs = tuple(event.ref for event in events) + ((begin.ref,) if begin else ())
+    return Outage(service, events[0].at, begin.at if begin else None, reason, refs)
+
+
+PLUG = Analysis(name="restarts", question="Did a process, container or host end or begin, and was it asked to?", gives=Restarts, run=restarts)

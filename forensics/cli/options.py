@@ -1,0 +1,49 @@
+"""Options that the reading commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from forensics.pipeline import Options
+
+F = TypeVar("F", bound="Callable[..., Any]")
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+SHARED = (
+    click.option("--case", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="case.toml: what logs cannot say."),
+    click.option("--tz", metavar="ZONE", help="Zone of the report and of times that carry none, e.g. America/Sao_Paulo."),
+    click.option("--lang", type=click.Choice(["en", "pt-BR"]), help="Language of the report (English only, so far)."),
+    click.option("--since", metavar="TIME", help="Leave out what lies before: an instant, a time of the last day, or a span such as 2h."),
+    click.option("--until", metavar="TIME", help="Leave out what lies after."),
+    click.option("--unit", "units", multiple=True, metavar="NAME", help="Only this service; may be given several times."),
+    click.option("--signatures", type=FOLDER, multiple=True, help="Folder of signatures of your own (*.toml)."),
+    click.option("--shard-size", type=click.IntRange(min=1024), metavar="BYTES", help="Bytes read at once (default 32 MiB)."),
+    click.option("--progress/--no-progress", default=None, help="Show progress on standard error (default: on a terminal)."),
+)
+
+
+def shared(command: F) -> F:
+    """Add the shared options to a command."""
+    for option in reversed(SHARED):
+        command = option(command)
+    return command
+
+
+def build(**said: Any) -> Options:
+    """Turn the shared options into the pipeline's."""
+    from forensics.pipeline import Options
+    from forensics.sources.streams import SHARD_BYTES
+
+    if said.get("lang") == "pt-BR":
+        click.echo("forensics: Portuguese is not available yet; the report is in English", err=True)
+    return Options(
+        tz=said["tz"], lang=said["lang"], case=said["case"], since=said["since"], until=said["until"], units=tuple(said["units"]), signatures=tuple(said["signatures"]),
+        shard_size=said["shard_size"] or SHARD_BYTES, tick=said.get("tick"),
+    )  # fmt: skip

@@ -1,0 +1,107 @@
+"""``forensics report``: the main job."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forensics.cli import options
+from forensics.cli.output import show, write_all
+from forensics.cli.progress import progress
+
+if TYPE_CHECKING:
+    from forensics.model.case import Case
+
+NOTHING_READ = 3
+FOUND = 1
+
+
+@click.command("report")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("-o", "--output", type=options.FILE, help="Write the report here (default: standard output); the timeline chart goes beside it.")
+@click.option("--json", "json_file", type=options.FILE, help="Write report.json here.")
+@click.option("--charts", type=click.Path(file_okay=False, path_type=Path), help="Folder for the charts (default: beside the report).")
+@click.option("--evidence", type=options.FILE, help="Write every cited line here (Markdown, or JSON lines if the name ends in .jsonl).")
+@click.option("--no-redact", is_flag=True, help="Do not mask addresses, e-mails and secrets.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 when an incident was found.")
+@options.shared
+def command(inputs: tuple[str, ...], output: Path | None, json_file: Path | None, charts: Path | None, evidence: Path | None, *, no_redact: bool, exit_code: bool, **said: Any) -> int:
+    """Recognise, correlate, diagnose and write the postmortem.
+
+    INPUT is a file, a folder, a glob, or - for standard input.
+    """
+    from forensics import pipeline
+    from forensics.report import document as telling
+    from forensics.report.render import markdown
+
+    with progress(said.pop("progress")) as tick:
+        case = pipeline.investigate(inputs, options.build(tick=tick, **said))
+        document = telling.build(case, redact=not no_redact)
+        files = chart_files(document, charts or (output.parent if output else None), output)
+        page = markdown(document)
+    if output:
+        files[output] = page
+    if json_file:
+        files[json_file] = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    if evidence:
+        files[evidence] = annex(document, as_lines=evidence.suffix == ".jsonl")
+    write_all(files)
+    if output is None:
+        show(page)
+    elif sys.stdout.isatty():
+        tell(document, list(files), output)
+    return verdict(case, exit_code=exit_code)
+
+
+def verdict(case: Case, *, exit_code: bool) -> int:
+    """Return the exit code."""
+    from forensics import pipeline
+
+    if pipeline.nothing_read(case):
+        click.echo("forensics: nothing could be read or recognised; the report says why", err=True)
+        return NOTHING_READ
+    return FOUND if exit_code and pipeline.has_incidents(case) else 0
+
+
+def chart_files(document: dict[str, Any], folder: Path | None, output: Path | None) -> dict[Path, str | bytes]:
+    """Draw the timeline and name it in the document."""
+    if folder is None:
+        return {}
+    from forensics.report.charts import timeline_svg
+
+    drawn = timeline_svg(document)
+    if drawn is None:
+        return {}
+    name = f"{output.stem}-timeline.svg" if output else "timeline.svg"
+    target = folder / name
+    document["charts"] = [target.relative_to(output.parent).as_posix() if output and target.is_relative_to(output.parent) else name]
+    return {target: drawn}
+
+
+def annex(document: dict[str, Any], *, as_lines: bool) -> str:
+    """Return every cited line."""
+    from forensics.report.markdown import fence
+
+    names = {source["id"]: source["name"] for source in document["sources"]}
+    if as_lines:
+        return "".join(json.dumps({**item, "source": names[item["source"]]}, ensure_ascii=False) + "\n" for item in document["evidence"])
+    parts = [f"## {item['id']} {names[item['source']]}:{item['line']} {item['at'] or ''}\n\n{fence(item['text'].splitlines() or [''])}\n" for item in document["evidence"]]
+    return "# Evidence\n\n" + "\n".join(parts)
+
+
+def tell(document: dict[str, Any], files: list[Path], output: Path) -> None:
+    """Print what a tired person needs on a terminal: the summary, the files, the next command."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for finding in document["findings"]:
+        if finding["section"] == "summary":
+            console.print(Text(f"- {finding['text']} [{finding['grade'].replace('_', ' ')}]"))
+    for path in files:
+        console.print(Text(f"wrote {path}", style="dim"))
+    console.print(Text(f"next: read {output}, then attach it to the ticket"))

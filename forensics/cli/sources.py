@@ -1,0 +1,62 @@
+"""``forensics sources``: what each input was recognised as."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from forensics.cli import options
+from forensics.cli.output import show
+from forensics.cli.progress import progress
+
+NOTHING_READ = 3
+
+
+@click.command("sources")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option("-v", "--verbose", is_flag=True, help="Say how each choice was made and what came next.")
+@options.shared
+def command(inputs: tuple[str, ...], format_: str, *, verbose: bool, **said: Any) -> int:
+    """Say what each input is, its zone, what it covers and what could not be used."""
+    from forensics import pipeline
+    from forensics.report.document import list_sources
+
+    with progress(said.pop("progress")) as tick:
+        opts = options.build(tick=tick, **said)
+        evidence = pipeline.survey(inputs, opts)
+    rows = list_sources(evidence, opts.tz or "UTC")
+    if format_ == "json":
+        show(json.dumps(rows, ensure_ascii=False, indent=1))
+    else:
+        table(rows, [source.choice for source in evidence.sources] if verbose else None)
+    return 0 if any(row["skipped"] is None and row["records"] for row in rows) else NOTHING_READ
+
+
+def table(rows: list[dict[str, Any]], choices: list[str] | None) -> None:
+    """Print the sources as a table, and below it what limits them."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=False)
+    grid = Table(box=None, pad_edge=False)
+    for name in ("source", "recognised as", "zone", "first", "last", "lines", "unparsed"):
+        grid.add_column(name, overflow="fold", justify="right" if name in ("lines", "unparsed") else "left")
+    for row in rows:
+        lines = row["lines"] or {}
+        what = ", ".join(filter(None, [row["transport"], *row["message_formats"][:2]])) or "not recognised"
+        cells = (f"{row['id']} {row['name']}", what, f"{row['zone']['name'] or '?'} ({row['zone']['rule']})", row["first"] or "-", row["last"] or "-", str(lines.get("total", "-")), str(lines.get("unparsed", "-")))
+        grid.add_row(*[Text(printable(cell)) for cell in cells])
+    console.print(grid)
+    for index, row in enumerate(rows):
+        notes = [*([f"copy of {row['copy_of']}"] if row["copy_of"] else []), *row["limits"], *([f"not read: {row['skipped']}"] if row["skipped"] else [])]
+        for note in [*notes, *([choices[index]] if choices else [])]:
+            console.print(Text(printable(f"{row['id']} {note}")))
+
+
+def printable(text: str) -> str:
+    """Keep control characters of names and notes off the terminal."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

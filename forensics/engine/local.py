@@ -1,0 +1,151 @@
+"""This machine: shards are parsed by a few threads (polars releases the interpreter lock), digests added in order.
+
+At most :data:`IN_FLIGHT` shards are in memory at once, whatever the size of the input.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics import formats
+from forensics.ingest import digest as reducing
+from forensics.ingest.fold import Facts
+from forensics.ingest.plan import Plan, service_of
+from forensics.ingest.understand import rows, understand
+from forensics.model.digest import Digest, stamped, total
+from forensics.model.errors import UnreadableError
+from forensics.model.plug import Monitor, Parsed, Transport
+from forensics.model.source import Source
+from forensics.sources import streams
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from forensics.signatures import Matcher
+
+WORKERS = 2
+IN_FLIGHT = WORKERS + 1
+ONE_LINE_RECORDS = ("journald_json", "journald_export", "docker_json")
+"""Transports that escape newlines: further lines of a message are no physical lines of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of reading all inputs."""
+
+    digest: Digest
+    facts: tuple[Facts, ...]
+    has_lines: dict[int, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The digest of one shard with what it says about its source."""
+
+    digest: Digest
+    first_unparsed: int | None
+    lines: int
+    notes: tuple[str, ...]
+
+
+def read_all(plans: Iterable[Plan], matcher: Matcher, shard_size: int, tick: Callable[[str, int], None] | None = None) -> Reading:
+    """Read every planned input; one that fails is listed with its reason and the others are still read."""
+    digests: list[Digest] = []
+    facts: list[Facts] = []
+    has_lines: dict[int, bool] = {}
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for plan in plans:
+            source = Source(index=plan.index, name=plan.item.name, sha256=None, size=0, transport=plan.format_name, skipped=plan.skipped, choice=plan.choice)
+            modified = 0
+            if plan.item.trouble is None:
+                stat = plan.item.path.stat()
+                modified = stat.st_mtime_ns // 1000
+                source = replace(source, sha256=streams.sha256(plan.item.path), size=stat.st_size)
+            if plan.plug is not None:
+                source, parts = read_one(plan, source, matcher, shard_size, pool)
+                digests.extend(parts)
+                has_lines[plan.index] = not (isinstance(plan.plug, Monitor) and plan.plug.binary)
+            is_text = isinstance(plan.plug, Transport)
+            facts.append(Facts(source, yearless=is_text and not plan.plug.year, zoneless=is_text and plan.plug.zone == "none", modified_us=modified))  # type: ignore[union-attr]
+            if tick:
+                tick(plan.item.name, source.size)
+    return Reading(total(digests), tuple(facts), has_lines)
+
+
+def read_one(plan: Plan, source: Source, matcher: Matcher, shard_size: int, pool: ThreadPoolExecutor) -> tuple[Source, list[Digest]]:
+    """Read one input shard by shard."""
+    damage = streams.Damage()
+    try:
+        if isinstance(plan.plug, Monitor):
+            parts = [monitor_shard(plan, plan.plug)]
+        else:
+            assert plan.plug is not None
+            pieces = streams.shards(streams.chunks(plan.item.path, damage), shard_size, plan.plug.safe_cut)
+            work = (lambda number, data: pool.submit(text_shard, plan, plan.plug, number, data, matcher))  # type: ignore[arg-type]
+            parts = bounded(work(number, data) for number, data in enumerate(pieces))
+    except UnreadableError as error:
+        return replace(source, skipped=str(error)), []
+    except OSError as error:
+        return replace(source, skipped=f"reading failed ({error.strerror}); copy the file again"), []
+    limits = (*damage.notes, *dict.fromkeys(note for part in parts for note in part.notes))
+    return replace(source, limits=limits + unparsed_note(parts)), [part.digest for part in parts]
+
+
+def bounded(futures: Iterable[Future[Shard]]) -> list[Shard]:
+    """Collect results in order while few are in flight."""
+    waiting: deque[Future[Shard]] = deque()
+    done: list[Shard] = []
+    for future in futures:
+        waiting.append(future)
+        if len(waiting) >= IN_FLIGHT:
+            done.append(waiting.popleft().result())
+    return done + [future.result() for future in waiting]
+
+
+def unparsed_note(parts: list[Shard]) -> tuple[str, ...]:
+    """Say where the first line stands that no record has room for."""
+    base = 0
+    for part in parts:
+        if part.first_unparsed is not None:
+            return (f"unparsed lines, the first is line {base + part.first_unparsed}",)
+        base += part.lines
+    return ()
+
+
+def text_shard(plan: Plan, plug: Transport, number: int, data: bytes, matcher: Matcher) -> Shard:
+    """Parse, understand and reduce one shard."""
+    parsed = plug.parse(data)
+    assert parsed.records is not None
+    named = parsed.records.with_columns(pl.col("service").fill_null(service_of(plan.item.path, plan)))
+    events = understand(rows(named, physical=plug.name not in ONE_LINE_RECORDS), formats.all_messages())
+    frames = reducing.reduce(events, matcher) if events.height else {}
+    return shard(plan, number, parsed, {**frames, "shards": counts(parsed, parsed.records)})
+
+
+def monitor_shard(plan: Plan, plug: Monitor) -> Shard:
+    """Read what a monitor remembers: small, so in one piece."""
+    parsed = plug.parse(plan.item.path)
+    found = {"beats": parsed.beats, "samples": parsed.samples, "alerts": parsed.alerts}
+    frames = {name: frame for name, frame in found.items() if frame is not None and frame.height}
+    return shard(plan, 0, parsed, {**frames, "shards": counts(parsed, parsed.beats if parsed.beats is not None else parsed.samples)})
+
+
+def counts(parsed: Parsed, rows_: pl.DataFrame | None) -> pl.DataFrame:
+    """Return the conservation counts of a shard as its one-row frame."""
+    lines = parsed.in_records + parsed.blank + parsed.unparsed
+    table = rows_ if rows_ is not None else pl.DataFrame({"ts": []})
+    starts = table.filter(~pl.col("cont").fill_null(value=False)) if "cont" in table.columns else table
+    return pl.DataFrame(
+        {"lines": [lines], "records": [starts.height], "in_records": [parsed.in_records], "blank": [parsed.blank], "unparsed": [parsed.unparsed], "undated": [starts["ts"].null_count()]}
+    )
+
+
+def shard(plan: Plan, number: int, parsed: Parsed, frames: dict[str, pl.DataFrame]) -> Shard:
+    """Pack the result of one shard."""
+    lines = parsed.in_records + parsed.blank + parsed.unparsed
+    return Shard(stamped(frames, plan.index, number), parsed.first_unparsed, lines, parsed.notes)

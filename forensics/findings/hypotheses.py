@@ -1,0 +1,48 @@
+"""The fifteen hypotheses as data, with the commands that would fetch what is missing."""
+
+from __future__ import annotations
+
+import datetime as dt
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from forensics.model.finding import Need
+
+PATH = Path(__file__).with_name("hypotheses.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One row of the differential diagnosis."""
+
+    id: str
+    title: str
+    scope: str
+    needs: tuple[Need, ...]
+
+
+@cache
+def load() -> tuple[Hypothesis, ...]:
+    """Return all hypotheses in their fixed order."""
+    blocks: list[dict[str, Any]] = tomllib.loads(PATH.read_text(encoding="utf-8"))["hypothesis"]
+    return tuple(Hypothesis(block["id"], block["title"], block["scope"], tuple(Need(**need) for need in block["needs"])) for block in blocks)
+
+
+def fill(needs: tuple[Need, ...], *, unit: str, container: str, since: int, until: int) -> tuple[Need, ...]:
+    """Put unit, container and window into commands; journalctl understands ``2026-09-09 12:42:26 UTC``."""
+    start, end = (dt.datetime.fromtimestamp(us // 1_000_000, dt.UTC) for us in (since, until))
+    values = {
+        "unit": unit, "container": container, "since": f"{start:%Y-%m-%d %H:%M:%S} UTC", "until": f"{end:%Y-%m-%d %H:%M:%S} UTC",
+        "since_iso": f"{start:%Y-%m-%dT%H:%M:%SZ}", "until_iso": f"{end:%Y-%m-%dT%H:%M:%SZ}", "database_log": "/var/log/postgresql/postgresql-*-main.log",
+    }  # fmt: skip
+    return tuple(Need(need.input, replace(need.command, values), need.expires) for need in needs)
+
+
+def replace(command: str, values: dict[str, str]) -> str:
+    """Fill placeholders; other braces stay as they are."""
+    for name, value in values.items():
+        command = command.replace(f"{{{name}}}", value)
+    return command

@@ -1,0 +1,133 @@
+"""The timeline: from a healthy event before to a recovered one after, bursts merged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.findings.signals import SECOND
+from forensics.model.facts import Coverage, Failures, Incidents, Probes, Restarts, Stalls, Watch
+from forensics.model.finding import Grade, Moment
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forensics.findings.signals import Signals
+    from forensics.model.facts import Incident, Series
+
+MERGE_US = 20 * SECOND
+"""Failures of one kind closer than this are one row."""
+PROBE_ROWS = 4
+
+
+def timeline(signals: Signals) -> tuple[Moment, ...]:
+    """Return the rows in time order."""
+    makers = (edges(signals), failures(signals), stalls(signals), probes(signals), lifecycle(signals), watch(signals), known(signals), gauge(signals))
+    rows = [row for maker in makers for row in maker]
+    return tuple(sorted(rows, key=lambda row: (row.at, row.kind, row.key)))
+
+
+def edges(signals: Signals) -> Iterator[Moment]:
+    """Yield the last healthy event before and the first after each incident."""
+    for incident in signals.facts[Incidents].items:
+        healthy = last_answered(signals, incident)
+        if healthy is not None:
+            at, series, ref = healthy
+            yield Moment(at, "healthy", series.service, "row.healthy", {"series": series.name}, Grade.VERIFIED, (ref,))
+        after = first_answered(signals, incident)
+        if after is not None:
+            at, series, ref = after
+            yield Moment(at, "recovered", series.service, "row.recovered", {"series": series.name}, Grade.VERIFIED, (ref,))
+
+
+def last_answered(signals: Signals, incident: Incident) -> tuple[int, Series, Ref] | None:
+    """Return the last probe answered before an incident."""
+    found = [(due.at, series.name, series, due.ref) for series in signals.facts[Probes].series for due in series.at("answered") if due.at < incident.start and due.ref]
+    best = max(found, key=lambda item: item[:2], default=None)
+    return (best[0], best[2], best[3]) if best and best[3] else None
+
+
+def first_answered(signals: Signals, incident: Incident) -> tuple[int, Series, Ref] | None:
+    """Return the first probe answered after an incident."""
+    if incident.end is None:
+        return None
+    found = [(due.at, series.name, series, due.ref) for series in signals.facts[Probes].series for due in series.at("answered") if due.at >= incident.end and due.ref]
+    best = min(found, key=lambda item: item[:2], default=None)
+    return (best[0], best[2], best[3]) if best and best[3] else None
+
+
+def failures(signals: Signals) -> Iterator[Moment]:
+    """Yield bursts of failures inside incidents, and the begin of the first wait."""
+    rows = signals.facts[Failures].rows.filter(pl.col("family") != "app_error")
+    for lo, hi in signals.spans:
+        near = rows.filter(pl.col("ts").is_between(lo, hi + 5 * SECOND))
+        for (service, name), part in near.group_by("service", "signature", maintain_order=True):
+            title = signals.known.signatures[str(name)].title
+            cut = part.sort("ts").with_columns(burst=(pl.col("ts").diff().fill_null(0) > MERGE_US).cum_sum())
+            first = part.sort("began", "ts").row(0, named=True)
+            if first["began"] < first["ts"] and signals.known.signatures[str(name)].side == "client":
+                yield Moment(first["began"], "wait", str(service), "row.wait", {"title": title, "wait": (first["ts"] - first["began"]) / SECOND}, Grade.DERIVED, (Ref(first["source"], first["line"]),))
+            for (_,), burst in cut.group_by("burst", maintain_order=True):
+                head, tail = burst.row(0, named=True), burst.row(-1, named=True)
+                refs = tuple(dict.fromkeys((Ref(head["source"], head["line"]), Ref(tail["source"], tail["line"]))))
+                yield Moment(head["ts"], "failures", str(service), "row.failures", {"n": burst.height, "title": title, "until": tail["ts"], "signature": name}, Grade.VERIFIED, refs)
+
+
+def stalls(signals: Signals) -> Iterator[Moment]:
+    """Yield begin and end of stalls."""
+    for stall in signals.facts[Stalls].items:
+        yield Moment(stall.start, "stall", stall.service, "row.stall", {"expected": stall.silence.expected}, Grade.INFERRED, (stall.silence.before,))
+        if stall.end is not None and stall.silence.after is not None:
+            yield Moment(stall.end, "stall_end", stall.service, "row.stall_end", {"burst": stall.silence.burst_after}, Grade.VERIFIED, (stall.silence.after,))
+
+
+def probes(signals: Signals) -> Iterator[Moment]:
+    """Yield probes that were not answered in time, a long run as one row."""
+    told: set[int] = set()
+    for series in sorted(signals.facts[Probes].series, key=lambda item: item.seen_by != "monitor"):
+        bad = [due for due in series.at("failed", "missed") if not any(abs(due.at - other) < series.period_s * SECOND / 3 for other in told)]
+        told.update(due.at for due in bad)
+        shown = bad if len(bad) <= PROBE_ROWS else [bad[0], bad[-1]]
+        for due in shown:
+            key = "row.probe_run" if len(bad) > PROBE_ROWS and due is bad[0] else "row.probe"
+            refs = (due.ref,) if due.ref else ()
+            yield Moment(due.at, "probe", series.service, key, {"series": series.name, "error": due.error, "n": len(bad), "last": bad[-1].at}, Grade.VERIFIED if refs else Grade.DERIVED, refs)
+        for due in series.at("late"):
+            if due.answered is not None and due.ref:
+                yield Moment(due.answered, "late", series.service, "row.late", {"series": series.name, "delay": (due.answered - due.at) / SECOND, "rivals": [(due.answered - rival) / SECOND for rival in due.rivals]}, Grade.INFERRED, (due.ref,))
+
+
+def lifecycle(signals: Signals) -> Iterator[Moment]:
+    """Yield starts, stops and kills that lie in or near incidents."""
+    for event in signals.facts[Restarts].events:
+        if any(lo - 120 * SECOND <= event.at <= hi + 120 * SECOND for lo, hi in signals.spans):
+            kind = {"started": "start", "ready": "start", "start": "start", "killed": "kill", "oom": "kill", "stopped": "stop"}.get(event.kind, event.kind)
+            yield Moment(event.at, kind, event.service, "row.lifecycle", {"title": signals.known.signatures[event.text].title, "service": event.service}, Grade.VERIFIED, (event.ref,))
+
+
+def watch(signals: Signals) -> Iterator[Moment]:
+    """Yield alerts and the edges of blind gaps."""
+    for alert in signals.facts[Watch].alerts:
+        yield Moment(alert.at, "alert", None, "row.alert", {"monitor": alert.monitor, "state": alert.state}, Grade.VERIFIED, (alert.ref,))
+    for gap in signals.facts[Watch].gaps:
+        yield Moment(gap.start, "blind", None, "row.blind", {"gap": gap}, Grade.VERIFIED, gap.refs[:1])
+        yield Moment(gap.end, "blind_end", None, "row.blind_end", {"gap": gap}, Grade.VERIFIED, gap.refs[1:2])
+
+
+def known(signals: Signals) -> Iterator[Moment]:
+    """Yield what people know happened."""
+    refs = tuple(cover.first_ref for cover in signals.facts[Coverage].services if cover.service == signals.unit)
+    for event in signals.known.events:
+        yield Moment(event.at, event.kind, None, "row.known", {"text": event.text, "kind": event.kind}, Grade.CLUE, refs)
+
+
+def gauge(signals: Signals) -> Iterator[Moment]:
+    """Yield the sample before, the peak and the sample after."""
+    found = signals.gauge
+    if found is None or signals.primary is None:
+        return
+    for name, sample in (("before", found.incident_before), ("peak", found.incident_peak), ("after", found.incident_after)):
+        if sample is not None and name in found.refs:
+            yield Moment(sample[0], "sample", None, "row.sample", {"value": sample[1], "limit": found.limit, "which": name, "series": found.series}, Grade.VERIFIED, (found.refs[name],))

@@ -1,0 +1,317 @@
+"""Weighing: from signals to a verdict on each hypothesis, in one place.
+
+Confirmed needs direct evidence, or two independent witnesses; ruled out needs disconfirming evidence and coverage; no
+sign needs coverage; else the verdict is not determined, with the input that would tell. More evidence for a hypothesis
+never lowers its verdict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from forensics.findings.hypotheses import fill, load
+from forensics.findings.signals import MINUTE, SECOND
+from forensics.model.facts import Coverage, Losses, Restarts, Stalls, Watch
+from forensics.model.finding import Judgement, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from forensics.findings.signals import Signals
+    from forensics.model.source import Ref
+
+NEAR_LIMIT = 0.9
+"""Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
+REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
+MANY = 5
+"""Failures of one kind that are more than an accident."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A verdict with its reason."""
+
+    verdict: Verdict
+    why: str
+    values: dict[str, Any] = field(default_factory=dict)
+    supports: tuple[Ref, ...] = ()
+    contradicts: tuple[Ref, ...] = ()
+
+
+def judge_all(signals: Signals) -> tuple[Judgement, ...]:
+    """Return all fifteen judgements, in their fixed order."""
+    lo, hi = signals.window
+    container = next((service for service in signals.services_in("nest", "pino") if service != signals.unit), "CONTAINER")
+    out = []
+    for hypothesis in load():
+        weight = WEIGH[hypothesis.id](signals)
+        open_ = weight.verdict in (Verdict.NOT_DETERMINED, Verdict.SUSPECTED)
+        needs = fill(hypothesis.needs, unit=signals.unit, container=container, since=lo - 5 * MINUTE, until=hi + 5 * MINUTE) if open_ else ()
+        out.append(Judgement(hypothesis.id, hypothesis.title, weight.verdict, weight.why, weight.values, weight.supports, weight.contradicts, hypothesis.scope, needs))
+    return tuple(out)
+
+
+def app_pool_exhausted(signals: Signals) -> Weight:
+    """The pool's own error text is direct evidence."""
+    groups = signals.groups("pool_exhaustion")
+    if groups:
+        best = max(groups, key=lambda group: group.failures)
+        sure = best.verified and best.failures + (best.failures_max or 0) >= 2
+        return Weight(Verdict.CONFIRMED if sure else Verdict.SUPPORTED, "pool.text", {"group": best, "groups": len(groups)}, best.refs[:4])
+    cover = signals.facts[Coverage].of(signals.unit)
+    if cover:
+        return Weight(Verdict.NO_SIGN, "pool.none", {"service": signals.unit, "lines": cover.lines}, contradicts=(cover.first_ref, cover.last_ref))
+    return Weight(Verdict.NOT_DETERMINED, "no_log", {"service": signals.unit})
+
+
+def process_stalled(signals: Signals) -> Weight:
+    """A silence with independent witnesses; answered probes in the window speak against it."""
+    stalls = signals.facts[Stalls].items
+    if stalls:
+        kinds = {witness.kind for stall in stalls for witness in stall.witnesses}
+        refs = tuple(ref for stall in stalls for witness in stall.witnesses for ref in witness.refs[:2])
+        strong = len(kinds & {"probes", "calls", "multiples"}) >= 2
+        longest = max(stalls, key=lambda stall: (stall.end or signals.window[1]) - stall.start)
+        return Weight(Verdict.CONFIRMED if strong else Verdict.SUPPORTED, "stall.witnesses", {"stall": longest, "kinds": sorted(kinds), "n": len(stalls), "last": signals.window[1]}, refs[:8])
+    for series in signals.watchers():
+        lo, hi = signals.window
+        inside = [due for due in series.dues if lo - series.period_s * SECOND <= due.at <= hi]
+        good = [due for due in inside if due.state == "answered"]
+        if inside and len(good) == len(inside):
+            refs = tuple(due.ref for due in good if due.ref)
+            return Weight(Verdict.RULED_OUT, "stall.probes_answered", {"n": len(good), "series": series.name}, contradicts=(refs[0], refs[-1]))
+    if signals.facts[Losses].items:
+        return Weight(Verdict.NOT_DETERMINED, "stall.loss", {"service": signals.unit})
+    cover = signals.facts[Coverage].of(signals.unit)
+    if cover and signals.covers(signals.unit):
+        return Weight(Verdict.NO_SIGN, "stall.none", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref))
+    return Weight(Verdict.NOT_DETERMINED, "no_log", {"service": signals.unit})
+
+
+def db_slots_exhausted(signals: Signals) -> Weight:
+    """The server's refusals decide; samples well below the limit rule capacity out."""
+    refused = signals.hits("postgres.too-many-clients", "prisma.too-many", families=("server_limit",))
+    refused = refused.filter(~pl.col("signature").str.starts_with("redis"))
+    if refused.height:
+        by_server = refused.filter(pl.col("service").is_in(signals.services_in("postgres")))
+        return Weight(Verdict.CONFIRMED, "slots.refused", {"n": refused.height, "by_server": by_server.height}, signals.refs(by_server if by_server.height else refused))
+    texts = signals.inside("db_connect")
+    if texts.height and signals.hits("libpq.connect-failed").filter(pl.col("parameters").str.contains("too many clients|remaining connection slots")).height:
+        return Weight(Verdict.SUPPORTED, "slots.client", {"n": texts.height}, signals.refs(texts))
+    gauge = signals.gauge
+    if gauge and gauge.limit:
+        peak = gauge.incident_peak[1] if gauge.incident_peak else gauge.peak
+        if peak >= NEAR_LIMIT * gauge.limit:
+            return Weight(Verdict.SUSPECTED, "slots.near", {"gauge": gauge, "peak": peak}, tuple(gauge.refs.values()))
+        return Weight(Verdict.RULED_OUT, "slots.below", {"gauge": gauge, "peak": peak}, contradicts=tuple(ref for key, ref in gauge.refs.items() if key != "all_peak"))
+    cover = next((signals.facts[Coverage].of(service) for service in signals.services_in("postgres")), None)
+    if cover and signals.covers(cover.service):
+        return Weight(Verdict.NO_SIGN, "slots.log_clean", {"service": cover.service}, contradicts=(cover.first_ref, cover.last_ref))
+    return Weight(Verdict.NOT_DETERMINED, "slots.unknown")
+
+
+def db_slow_or_locked(signals: Signals) -> Weight:
+    """Lock waits and slow statements in the server's log; without its settings a clean log proves nothing."""
+    waits = signals.hits(families=("lock_wait", "slow_query", "query_timeout"))
+    locks = waits.filter(pl.col("signature").str.contains("lock|deadlock"))
+    if locks.height:
+        return Weight(Verdict.CONFIRMED if locks.height >= MANY else Verdict.SUPPORTED, "slow.locks", {"n": locks.height}, signals.refs(locks))
+    if waits.height:
+        return Weight(Verdict.SUSPECTED, "slow.statements", {"n": waits.height}, signals.refs(waits))
+    if not signals.spans and not signals.groups("pool_exhaustion"):
+        cover = signals.facts[Coverage].of(signals.unit)
+        return Weight(Verdict.NO_SIGN, "slow.quiet", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref)) if cover else Weight(Verdict.NOT_DETERMINED, "slow.unknown")
+    return Weight(Verdict.NOT_DETERMINED, "slow.log_settings" if signals.services_in("postgres") else "slow.unknown")
+
+
+def db_down(signals: Signals) -> Weight:
+    """Refused connections and the server's own lifecycle; samples taken inside the window rule it out."""
+    ended = signals.hits("postgres.shutdown-request", "postgres.process-killed", "postgres.crash-of-another", "postgres.not-accepting", "postgres.reinitializing")
+    if ended.height:
+        return Weight(Verdict.CONFIRMED if ended.height >= 2 else Verdict.SUPPORTED, "db_down.lifecycle", {"n": ended.height}, signals.refs(ended))
+    refused = signals.hits(families=("server_limit",)).filter(pl.col("service").is_in(signals.services_in("postgres")))
+    if refused.height:
+        return Weight(Verdict.RULED_OUT, "db_down.refusing", {"n": refused.height}, contradicts=signals.refs(refused, 2))
+    gauge = signals.gauge
+    if gauge and (gauge.incident_peak or not signals.spans):
+        refs = tuple(gauge.refs.values())
+        return Weight(Verdict.RULED_OUT, "db_down.sampled", {"gauge": gauge}, contradicts=refs[:2])
+    broken = signals.inside("db_connect", "connection_broken")
+    if broken.height >= MANY:
+        return Weight(Verdict.SUSPECTED, "db_down.clients", {"n": broken.height}, signals.refs(broken))
+    cover = next((signals.facts[Coverage].of(service) for service in signals.services_in("postgres")), None)
+    if cover and signals.covers(cover.service):
+        return Weight(Verdict.NO_SIGN, "db_down.log_clean", {"service": cover.service}, contradicts=(cover.first_ref, cover.last_ref))
+    return Weight(Verdict.NOT_DETERMINED, "db_down.unknown")
+
+
+def redis_failed(signals: Signals) -> Weight:
+    """Timeouts of a client that stood still are a symptom; timeouts of one that went on are not."""
+    rows = signals.inside(*REDIS)
+    everywhere = sum(group.failures for group in signals.groups(*REDIS))
+    server = signals.hits(families=("redis_unavailable",)).filter(pl.col("service").is_in(signals.services_in("redis")))
+    if server.height:
+        return Weight(Verdict.CONFIRMED, "redis.server", {"n": server.height}, signals.refs(server))
+    if rows.height:
+        in_stalls = signals.rows_in_stalls(rows)
+        if in_stalls >= 0.9 * rows.height:
+            return Weight(Verdict.NO_SIGN, "redis.symptom", {"n": rows.height, "in_stalls": in_stalls}, contradicts=signals.refs(rows))
+        if rows.height - in_stalls >= MANY:
+            return Weight(Verdict.SUPPORTED, "redis.clients", {"n": rows.height, "outside": rows.height - in_stalls}, signals.refs(rows))
+        return Weight(Verdict.SUSPECTED, "redis.few", {"n": rows.height}, signals.refs(rows))
+    if everywhere:
+        return Weight(Verdict.NO_SIGN, "redis.background", {"n": everywhere}, contradicts=signals.groups(*REDIS)[0].refs[:3])
+    cover = signals.facts[Coverage].of(signals.unit)
+    if cover:
+        return Weight(Verdict.NO_SIGN, "redis.none", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref))
+    return Weight(Verdict.NOT_DETERMINED, "no_log", {"service": signals.unit})
+
+
+def gateway_failed(signals: Signals) -> Weight:
+    """A gateway that went on logging was there; its failed calls into a stalled service are that service's."""
+    families = ("gateway_connect", "gateway_timeout", "gateway_health")
+    rows = signals.inside(*families)
+    if rows.height >= MANY and not signals.stalled() and not signals.groups("pool_exhaustion"):
+        return Weight(Verdict.SUSPECTED, "gateway.errors", {"n": rows.height}, signals.refs(rows))
+    lo, hi = signals.window
+    others = [cover for cover in signals.facts[Coverage].services if cover.service in signals.services_in("nest", "pino", "nginx_access", "nginx_error") and cover.service != signals.unit]
+    for cover in others:
+        lines = signals.evidence["seconds"].filter((pl.col("service") == cover.service) & pl.col("second").is_between(lo // SECOND, hi // SECOND)).sort("second")
+        if lines.height and cover.first <= lo:
+            refs = tuple((signals.refs(lines.select("source", line="first_line").head(1))) + signals.refs(lines.select("source", line="last_line").tail(1)))
+            return Weight(Verdict.NO_SIGN, "gateway.alive", {"service": cover.service, "lines": int(lines["n"].sum())}, contradicts=refs)
+    return Weight(Verdict.NOT_DETERMINED, "gateway.unknown")
+
+
+def service_restarted(signals: Signals) -> Weight:
+    """The service manager's lines decide; the same process id before and after rules it out."""
+    lo, hi = signals.window
+    outages = [item for item in signals.facts[Restarts].outages if item.start <= hi + MINUTE and (item.end or hi) >= lo - MINUTE]
+    if outages:
+        first = outages[0]
+        return Weight(Verdict.CONFIRMED, f"restart.{first.reason}", {"outage": first, "n": len(outages)}, first.refs)
+    same = signals.same_process(signals.unit)
+    if same:
+        pid = (signals.facts[Restarts].pids.get(signals.unit) or ("?",))[0]
+        return Weight(Verdict.RULED_OUT, "restart.same_pid", {"service": signals.unit, "pid": pid}, contradicts=same)
+    pids = signals.facts[Restarts].pids.get(signals.unit, ())
+    cover = signals.facts[Coverage].of(signals.unit)
+    if len(pids) == 1 and cover:
+        return Weight(Verdict.RULED_OUT, "restart.same_pid", {"service": signals.unit, "pid": pids[0]}, contradicts=(cover.first_ref, cover.last_ref))
+    if cover and any(event.service == signals.unit for event in signals.facts[Restarts].events):
+        return Weight(Verdict.NO_SIGN, "restart.none", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref))
+    return Weight(Verdict.NOT_DETERMINED, "restart.unknown", {"service": signals.unit})
+
+
+def out_of_memory(signals: Signals) -> Weight:
+    """Kernel and service manager say it; a SIGKILL alone does not."""
+    events = [event for event in signals.lifecycle("oom")]
+    if events:
+        return Weight(Verdict.CONFIRMED, "oom.killed", {"n": len(events)}, tuple(event.ref for event in events)[:4])
+    if signals.kernel_ref:
+        return Weight(Verdict.NO_SIGN, "oom.none", {}, contradicts=(signals.kernel_ref,))
+    return Weight(Verdict.NOT_DETERMINED, "kernel.unknown")
+
+
+def host_rebooted(signals: Signals) -> Weight:
+    """Boot ids and process ids: a process that lives on has seen no reboot."""
+    events = signals.lifecycle("boot")
+    if events:
+        return Weight(Verdict.CONFIRMED, "reboot.boot", {}, tuple(event.ref for event in events)[:3])
+    boots = signals.facts[Restarts].boots
+    same = signals.same_process(signals.unit)
+    cover = signals.facts[Coverage].of(signals.unit)
+    pids = signals.facts[Restarts].pids.get(signals.unit, ())
+    if len(boots) == 1 and cover and signals.facts[Coverage].of(signals.unit):
+        return Weight(Verdict.RULED_OUT, "reboot.one_boot", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref))
+    if same or (len(pids) == 1 and cover):
+        refs = same or ((cover.first_ref, cover.last_ref) if cover else ())
+        return Weight(Verdict.RULED_OUT, "reboot.same_pid", {"service": signals.unit, "pid": pids[0] if pids else "?"}, contradicts=refs)
+    return Weight(Verdict.NOT_DETERMINED, "reboot.unknown")
+
+
+def host_frozen_or_clock_jump(signals: Signals) -> Weight:
+    """A sampler that kept its beat on the same host saw no frozen host."""
+    rows = signals.hits(families=("host_freeze", "clock")).filter(~pl.col("signature").is_in(["timesyncd.initial"]))
+    if rows.height:
+        return Weight(Verdict.SUSPECTED, "host.text", {"n": rows.height}, signals.refs(rows))
+    gauge = signals.gauge
+    if gauge and gauge.period_s and len(gauge.around) >= 3:
+        lo, hi = signals.window
+        times = [at for at, _ in gauge.around if lo - 2 * gauge.period_s * SECOND <= at <= hi + 2 * gauge.period_s * SECOND]
+        gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+        if gaps and max(gaps) <= 1.5 * gauge.period_s * SECOND:
+            return Weight(Verdict.RULED_OUT, "host.beat", {"n": len(times), "period": gauge.period_s, "longest": max(gaps) / SECOND}, contradicts=tuple(gauge.refs.values())[:3])
+    return Weight(Verdict.NOT_DETERMINED, "host.unknown")
+
+
+def resource_exhausted(signals: Signals) -> Weight:
+    """Texts of disk, file and connection tracking limits."""
+    rows = signals.hits(families=("disk", "resource", "network"))
+    if rows.height:
+        return Weight(Verdict.SUPPORTED if rows.height >= MANY else Verdict.SUSPECTED, "resource.text", {"n": rows.height}, signals.refs(rows))
+    if signals.kernel_ref:
+        return Weight(Verdict.NO_SIGN, "resource.none", {}, contradicts=(signals.kernel_ref,))
+    return Weight(Verdict.NOT_DETERMINED, "kernel.unknown")
+
+
+def monitor_false_alarm(signals: Signals) -> Weight:
+    """An alert inside an incident that other sources show was right."""
+    alerts = [alert for alert in signals.facts[Watch].alerts if alert.state == "down"]
+    lo, hi = signals.window
+    near = [alert for alert in alerts if signals.spans and lo <= alert.at <= hi + 10 * MINUTE]
+    if near:
+        return Weight(Verdict.RULED_OUT, "alarm.right", {"at": near[0].at}, contradicts=(near[0].ref,))
+    if alerts and not signals.spans:
+        return Weight(Verdict.SUSPECTED, "alarm.alone", {"n": len(alerts)}, tuple(alert.ref for alert in alerts)[:3])
+    failed = [due for series in signals.watchers() if series.seen_by == "monitor" for due in series.at("failed")]
+    if failed and signals.spans and any(low <= due.at <= high for due in failed for low, high in signals.spans):
+        return Weight(Verdict.RULED_OUT, "alarm.failures_right", {"n": len(failed)}, contradicts=tuple(due.ref for due in failed if due.ref)[:3])
+    watched = [series for series in signals.watchers() if series.seen_by == "monitor"]
+    if watched:
+        refs = tuple(due.ref for due in (watched[0].dues[0], watched[0].dues[-1]) if due.ref)
+        return Weight(Verdict.NO_SIGN, "alarm.none", {"series": watched[0].name}, contradicts=refs)
+    return Weight(Verdict.NOT_DETERMINED, "alarm.unknown")
+
+
+def monitor_blind(signals: Signals) -> Weight:
+    """Gaps in the monitor's own beat, and whether incidents fell into them."""
+    gaps = signals.facts[Watch].gaps
+    if gaps:
+        longest = max(gaps, key=lambda gap: gap.end - gap.start)
+        missed = sum(len(gap.inside) + len(gap.overlapping) for gap in gaps)
+        sure = longest.others_alive and (missed > 0 or longest.missing >= MANY)
+        return Weight(Verdict.CONFIRMED if sure else Verdict.SUPPORTED, "blind.gap", {"gap": longest, "n": len(gaps), "missed": missed}, longest.refs)
+    watched = signals.watchers()
+    if watched:
+        series = max(watched, key=lambda item: (item.seen_by == "monitor", len(item.dues)))
+        refs = tuple(due.ref for due in (series.dues[0], series.dues[-1]) if due.ref)
+        if refs:
+            return Weight(Verdict.RULED_OUT, "blind.none", {"series": series.name, "n": len(series.dues), "period": series.period_s}, contradicts=refs)
+    return Weight(Verdict.NOT_DETERMINED, "blind.unknown")
+
+
+def log_loss(signals: Signals) -> Weight:
+    """What sources declare as lost; a text export without such a line can't tell."""
+    losses = signals.facts[Losses].items
+    if losses:
+        n = sum(loss.n or 0 for loss in losses)
+        return Weight(Verdict.CONFIRMED, "loss.declared", {"n": n, "service": losses[0].service, "at": losses[0].at}, tuple(loss.ref for loss in losses)[:4])
+    journald = [source for source in signals.evidence.sources if source.transport and source.transport.startswith("journald") and source.records]
+    cover = signals.facts[Coverage].of(signals.unit)
+    if journald and cover:
+        return Weight(Verdict.NO_SIGN, "loss.none", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref))
+    return Weight(Verdict.NOT_DETERMINED, "loss.unknown")
+
+
+WEIGH: dict[str, Callable[[Signals], Weight]] = {
+    rule.__name__: rule
+    for rule in (
+        app_pool_exhausted, process_stalled, db_slots_exhausted, db_slow_or_locked, db_down, redis_failed, gateway_failed, service_restarted, out_of_memory,
+        host_rebooted, host_frozen_or_clock_jump, resource_exhausted, monitor_false_alarm, monitor_blind, log_loss,
+    )
+}  # fmt: skip
+"""One rule for each hypothesis; the function's name is the hypothesis' id."""

@@ -1,0 +1,1 @@
+"""What a monitor remembers: one module each; the file name is the name."""

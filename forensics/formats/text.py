@@ -1,0 +1,164 @@
+"""Line text of any kind: one pattern, a stamp, and perhaps continuation lines.
+
+Shared by every transport that a TOML definition describes. A line that does not begin a record but looks like a
+continuation is attached to the record before it; any other line is unparsed and counted.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.model.plug import Parsed, Transport
+from forensics.model.schema import RECORDS, conform
+from forensics.sources import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ANSI = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
+"""CSI and OSC sequences (ECMA-48)."""
+VAGUENESS = 0.01
+"""Between two patterns that fit equally well, the one that names more parts of the line scores higher."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextShape:
+    """How the lines of a text transport look."""
+
+    pattern: str
+    time: str
+    """strptime format, or ``iso`` for RFC 3339 with any fraction."""
+    zone: str
+    """``offset`` (in the stamp), ``utc`` or ``none``."""
+    continuation: str | None
+    """Pattern of lines that continue the record above."""
+    container: bool
+    """True for container logs: partial chunks are joined per stream."""
+
+
+def lines_of(data: bytes) -> pl.Series:
+    """Split bytes into lines; invalid UTF-8 becomes U+FFFD, a byte order mark is dropped."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data:
+        return pl.Series("line", [], dtype=pl.String)
+    try:
+        return pl.read_lines(io.BytesIO(data)).to_series()
+    except pl.exceptions.ComputeError:
+        return pl.read_lines(io.BytesIO(data.decode("utf-8", "replace").encode())).to_series()
+
+
+def stamp(column: pl.Expr, pattern: str) -> pl.Expr:
+    """Parse the stamp of a text line."""
+    return clock.iso(column) if pattern == "iso" else clock.parse_stamp(column, pattern)
+
+
+def text_transport(name: str, title: str, marks: str, shape: TextShape, samples: tuple[str, ...]) -> Transport:
+    """Build a transport from its shape."""
+    starts = re.compile(re.sub(r"\(\?P<message>.*$", "", shape.pattern).encode())
+
+    def safe_cut(before: list[bytes], line: bytes) -> bool:
+        return bool(starts.match(line)) and not (shape.container and open_partial(before))
+
+    return Transport(
+        name=name,
+        title=title,
+        marks=marks,
+        sniff=sniffer(shape),
+        parse=lambda data: parse_text(data, shape),
+        samples=samples,
+        safe_cut=safe_cut,
+        zone="none" if shape.zone == "none" else "stated",
+        year="%Y" in shape.time or shape.time == "iso",
+    )
+
+
+def open_partial(before: list[bytes]) -> bool:
+    """Has any stream an unfinished line (CRI tag P) among the lines before a cut?"""
+    state: dict[bytes, bytes] = {}
+    for line in before:
+        parts = line.split(b" ", 3)
+        if len(parts) >= 3 and parts[1] in (b"stdout", b"stderr"):
+            state[parts[1]] = parts[2][:1]
+    return b"P" in state.values()
+
+
+def sniffer(shape: TextShape) -> Callable[[bytes], float]:
+    """Score a head by the share of its record starts that fit, continuation lines left out."""
+
+    def sniff(head: bytes) -> float:
+        lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
+        lines = lines.filter((lines.str.len_bytes() > 0) & ~lines.str.contains(r"^[ \t]|^-- "))
+        if not len(lines):
+            return 0.0
+        share = float(lines.str.contains(shape.pattern).mean() or 0.0)
+        return share * (1 - VAGUENESS / (1 + shape.pattern.count("(?P<")))
+
+    return sniff
+
+
+def parse_text(data: bytes, shape: TextShape) -> Parsed:
+    """Turn a shard of text into records."""
+    raw = pl.DataFrame({"raw": lines_of(data)}).with_row_index("line", offset=1)
+    table = raw.with_columns(pl.col("raw").str.extract_groups(shape.pattern)).with_columns(full=raw["raw"]).unnest("raw")
+    groups = [column for column in table.columns if column not in ("line", "full")]
+    is_start = pl.col("time").is_not_null()
+    blank = pl.col("full").str.strip_chars() == ""
+    continues = pl.col("full").str.contains(shape.continuation) if shape.continuation else pl.lit(value=False)
+    table = table.with_columns(start=is_start, blank=blank & ~is_start & ~continues, cont=continues & ~is_start)
+    table = table.with_columns(record=pl.col("start").cum_sum())
+    orphan = pl.col("cont") & (pl.col("record") == 0)
+    unparsed = table.filter((~pl.col("start") & ~pl.col("blank") & ~pl.col("cont")) | orphan)
+    kept = table.filter((pl.col("start") | pl.col("cont")) & ~orphan)
+    records = inherit(kept, groups) if kept["cont"].any() else kept
+    records = records.with_columns(
+        ts=stamp(pl.col("time"), shape.time) if shape.zone != "token" else token_stamp(shape.time),
+        naive=pl.lit(shape.zone == "none") if shape.zone != "token" else ~is_offset(pl.col("zone")),
+        message=pl.col("message").str.replace_all(ANSI, "").str.strip_suffix("\r"),
+    )
+    if shape.container:
+        records = join_partials(records)
+    return Parsed(
+        records=conform(records, RECORDS),
+        in_records=kept.height,
+        blank=int(table["blank"].sum()),
+        unparsed=unparsed.height,
+        first_unparsed=unparsed["line"].min() if unparsed.height else None,  # type: ignore[arg-type]
+    )
+
+
+def inherit(kept: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
+    """Give continuation lines the time, service and process of their record; blanks of the prefix's width are taken off."""
+    width = pl.col("full").str.len_chars() - pl.col("message").str.len_chars()
+    kept = kept.with_columns(width=pl.when(pl.col("start")).then(width).forward_fill())
+    body = pl.when(pl.col("start")).then(pl.col("message")).otherwise(pl.col("full").str.slice(pl.col("width")))
+    return kept.with_columns(message=body, *[pl.col(name).forward_fill() for name in groups if name != "message"])
+
+
+def is_offset(token: pl.Expr) -> pl.Expr:
+    """Hold where a zone token states its offset: ``-03``, ``+0530``, ``UTC``."""
+    return token.str.contains(r"^[+-]\d\d").fill_null(value=False) | token.is_in(list(clock.UTC_TOKENS)).fill_null(value=False)
+
+
+def token_stamp(pattern: str) -> pl.Expr:
+    """Parse a stamp whose zone is a token of its own; an abbreviation leaves it naive."""
+    token = pl.col("zone")
+    sign = pl.when(token.str.starts_with("-")).then(-1).otherwise(1)
+    hours = token.str.extract(r"^[+-](\d\d)").cast(pl.Int64, strict=False).fill_null(0)
+    minutes = token.str.extract(r"^[+-]\d\d:?(\d\d)").cast(pl.Int64, strict=False).fill_null(0)
+    return clock.parse_stamp(pl.col("time"), pattern) - sign * (hours * 3600 + minutes * 60) * 1_000_000
+
+
+def join_partials(records: pl.DataFrame) -> pl.DataFrame:
+    """Join the chunks of a long line, per stream; the time is that of the first chunk."""
+    if "partial" not in records.columns or not records["partial"].eq("P").any():
+        return records
+    done = (pl.col("partial") != "P").shift(1, fill_value=True)
+    grouped = records.with_columns(group=done.cum_sum().over("stream"))
+    others = [c for c in records.columns if c not in ("message", "stream")]
+    joined = grouped.group_by("stream", "group", maintain_order=True).agg(*[pl.col(c).first() for c in others], pl.col("message").str.join(""))
+    return joined.sort("line").select(records.columns)

@@ -1,0 +1,1 @@
+"""How a line travelled: one module or TOML definition each; the file name is the name."""

@@ -1,0 +1,1 @@
+"""From bytes to a Digest: what is each source, what does each line say, what remains of it."""

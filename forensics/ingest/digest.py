@@ -1,0 +1,144 @@
+"""From understood lines to what remains of them: counts, and the few rows that may matter.
+
+Everything here is a group-by or a filter over the rows of one shard; nothing depends on other shards. Caps keep
+the smallest lines first, so that joining shards and capping again gives the same rows whatever the cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.ingest.understand import route, template
+
+if TYPE_CHECKING:
+    from forensics.signatures import Matcher
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+ARRIVALS_PER_MINUTE = 12
+"""A client that asks for one route more often than this within a minute is no probe."""
+HITS_PER_MINUTE = 2000
+"""Rows kept per signature and minute; counts stay exact beyond it."""
+ROWS_PER_MINUTE = 120
+"""Rows kept per route or operation and minute, for requests that failed and calls that were slow."""
+SLOW_MS = 1000.0
+"""An outgoing call is kept from this duration on."""
+PROBE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
+STREAM = ("service", "pid", "stream")
+TEMPLATES = 20_000
+"""Templates kept per shard: those with the smallest hash, so that capping after joining gives the same ones."""
+
+
+def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
+    """Reduce the rows of one shard to the frames of a Digest (lines still counted from the shard's start)."""
+    events = events.with_columns(second=pl.col("ts") // SECOND, minute=pl.col("ts") // MINUTE)
+    dated = events.filter(pl.col("ts").is_not_null())
+    requests = dated.filter(pl.col("kind") == "request").with_columns(route=route(pl.col("path")))
+    hits = find_hits(events, matcher)
+    frames = {
+        "seconds": seconds(dated),
+        "formats": events.filter(pl.col("format").is_not_null()).group_by("service", "format").agg(n=pl.len()),
+        "sketch": sketch(dated),
+        "routes": routes(requests),
+        "templates": templates(dated),
+        "failed": requests.filter(pl.col("status") >= 500).filter(pl.int_range(pl.len()).over("service", "route", "minute") < ROWS_PER_MINUTE),
+        "calls": calls(dated),
+        "hits": hits.filter(pl.int_range(pl.len()).over("service", "signature", "minute") < HITS_PER_MINUTE),
+        "hit_counts": hits.filter(pl.col("ts").is_not_null()).group_by("service", "naive", "minute", "signature").agg(n=pl.len()),
+        "processes": processes(dated),
+        "samples": dated.filter(pl.col("kind") == "sample"),
+        **arrivals(requests),
+        **edges(events),
+    }
+    return frames
+
+
+def spans() -> list[pl.Expr]:
+    """Return the first and last line of a group, and their number."""
+    return [pl.len().alias("n"), pl.col("line").min().alias("first_line"), pl.col("line").max().alias("last_line")]
+
+
+def seconds(dated: pl.DataFrame) -> pl.DataFrame:
+    """Count lines per service, kind and second."""
+    return dated.group_by("service", "kind", "naive", "second").agg(*spans(), first_us=pl.col("ts").min(), last_us=pl.col("ts").max())
+
+
+def sketch(dated: pl.DataFrame) -> pl.DataFrame:
+    """Sum message hashes per minute: equal sums in two sources mean that they hold the same lines."""
+    return dated.group_by("service", "naive", "minute").agg(n=pl.len(), hash=(pl.col("message").str.strip_chars().hash() // (1 << 24)).sum())
+
+
+def routes(requests: pl.DataFrame) -> pl.DataFrame:
+    """Count requests per route, status and minute."""
+    return requests.group_by("service", "naive", "minute", "method", "route", "status").agg(*spans(), slowest_ms=pl.col("duration_ms").max())
+
+
+def templates(dated: pl.DataFrame) -> pl.DataFrame:
+    """Count log messages per template and minute."""
+    logs = dated.filter(pl.col("kind") == "log").with_columns(template=template(pl.col("body")))
+    counted = logs.group_by("service", "naive", "minute", "template", "level").agg(*spans()).with_columns(key=pl.col("template").hash())
+    return smallest(counted)
+
+
+def smallest(counted: pl.DataFrame) -> pl.DataFrame:
+    """Keep the templates with the smallest hashes, all their minutes."""
+    keys = counted["key"].unique().sort()
+    return counted if len(keys) <= TEMPLATES else counted.filter(pl.col("key") <= keys[TEMPLATES - 1])
+
+
+def calls(dated: pl.DataFrame) -> pl.DataFrame:
+    """Keep outgoing operations that took long, with their duration."""
+    slow = dated.filter((pl.col("kind") == "log") & (pl.col("duration_ms") >= SLOW_MS))
+    slow = slow.with_columns(op=template(pl.col("body")))
+    return slow.filter(pl.int_range(pl.len()).over("service", "op", "minute") < ROWS_PER_MINUTE)
+
+
+def processes(dated: pl.DataFrame) -> pl.DataFrame:
+    """Say from when to when each process of a service printed lines."""
+    named = dated.filter(pl.col("pid").is_not_null() & (pl.col("kind") != "trace") & pl.col("unit").is_null())
+    return named.group_by("service", "naive", "pid", "boot").agg(*spans(), first_us=pl.col("ts").min(), last_us=pl.col("ts").max())
+
+
+def arrivals(requests: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Keep when each client asked for each route while that is seldom; a frequent one saturates for good."""
+    keys = ["service", "method", "route", "client", "agent"]
+    named = requests.filter(pl.col("method").is_in(PROBE_METHODS)).with_columns(pl.col("client", "agent").fill_null(""))
+    busy = named.group_by(*keys, "minute").len().filter(pl.col("len") > ARRIVALS_PER_MINUTE).select(keys).unique()
+    return {"arrivals": named.join(busy, on=keys, how="anti"), "saturated": busy}
+
+
+def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
+    """Match the catalogue and number the failures that lines belong to.
+
+    Source text that a traceback echoes (an indented line) never counts. ``fid`` grows with every record of a stream
+    and with every exception that no chain mark ties to the one before it.
+    """
+    found = matcher.match(events["message"])
+    numbered = number(events)
+    hits = numbered.join(found, on="row", how="inner", maintain_order="left")
+    echoed = pl.col("message").str.contains(r"^\s") & ~pl.col("message").str.contains(r"^\s*\| ?\S") & (pl.col("kind") == "trace")
+    return hits.filter(~echoed).with_columns(ends_traceback=pl.col("ends"))
+
+
+def number(events: pl.DataFrame) -> pl.DataFrame:
+    """Add ``fid``: 0 before the first record start of a stream in this shard, then 1, 2, …"""
+    marked = events.with_columns(
+        record=pl.col("starts").cum_sum().over(STREAM),
+        mark=pl.when(pl.col("ends")).then(pl.lit("X")).when(pl.col("chains")).then(pl.lit("C")),
+    )
+    before = pl.col("mark").forward_fill().shift(1).over(*STREAM, "record")
+    again = pl.col("ends") & (before == "X").fill_null(value=False) & (pl.col("record") > 0)
+    return marked.with_columns(fid=(pl.col("starts") | again).cum_sum().over(STREAM))
+
+
+def edges(events: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Say how each stream begins and ends, so that the fold can number failures across the cut."""
+    numbered = number(events)
+    last = numbered.filter(pl.col("mark").is_not_null()).group_by(STREAM, maintain_order=True).agg(last_mark=pl.col("mark").last(), mark_record=pl.col("record").last())
+    state = numbered.group_by(STREAM, maintain_order=True).agg(starts=pl.col("starts").sum(), last_fid=pl.col("fid").max(), last_record=pl.col("record").max())
+    joined = state.join(last, on=STREAM, how="left", nulls_equal=True)
+    current = pl.when(pl.col("mark_record") == pl.col("last_record")).then("last_mark")
+    marks = numbered.filter((pl.col("record") == 0) & pl.col("mark").is_not_null())
+    return {"edges": joined.with_columns(last_mark=current), "edge_marks": marks}

@@ -1,0 +1,109 @@
+"""What is each source? Formats are scored on a head of the file; the best score wins, a tie or a low one does not.
+
+A file that no transport claims but whose lines carry a message format with a time of its own is *plain*: the
+message format dates it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forensics import formats
+from forensics.formats.text import TextShape, text_transport
+from forensics.model.plug import MessageFormat, Monitor, Transport
+from forensics.sources import streams
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from forensics.sources.discovery import Input
+
+ENOUGH = 0.5
+"""Share of record starts that must fit: tracebacks printed as lines of their own can make up almost half of a file."""
+CONTINUES = (
+    r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)|^\s*$"
+)
+"""What a line of a multi-line message looks like when it carries no stamp of its own."""
+BINARY = {
+    b"\x28\xb5\x2f\xfd": "zstd-compressed; unpack it first: zstd -d FILE",
+    b"\xfd7zXZ": "xz-compressed; unpack it first: xz -d FILE",
+    b"BZh": "bzip2-compressed; unpack it first: bzip2 -d FILE",
+    b"PK\x03\x04": "a zip archive; unpack it first: unzip FILE",
+    b"SQLite format 3": "a SQLite database of an unknown schema; export the table of results as CSV or JSON lines",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How one input will be read, or why it will not be."""
+
+    item: Input
+    index: int
+    plug: Transport | Monitor | None
+    format_name: str | None
+    choice: str
+    skipped: str | None = None
+    first_format: str | None = None
+    """Message format that dates a plain file."""
+
+
+def make(items: list[Input]) -> list[Plan]:
+    """Plan every input; nothing is read beyond its head."""
+    return [recognise(item, index) for index, item in enumerate(items)]
+
+
+def recognise(item: Input, index: int) -> Plan:
+    """Choose a format for one input."""
+    if item.trouble:
+        return Plan(item, index, None, None, "not opened", item.trouble)
+    try:
+        head = streams.head(item.path)
+    except OSError as error:
+        return Plan(item, index, None, None, "not opened", f"cannot be read ({error.strerror}); copy it again")
+    if not head:
+        return Plan(item, index, None, None, "empty", "the file is empty: no entries, or the export failed; run the export again and look at its messages")
+    scores = {name: plug.sniff(head) for name, plug in {**formats.all_transports(), **formats.all_monitors()}.items()}
+    scores |= {f"plain:{name}": plain_transport(name).sniff(head) for name, message in formats.all_messages().items() if message.time}
+    ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+    (best, score), (second, runner_up) = ranked[0], ranked[1]
+    choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
+    if score < ENOUGH or score == runner_up:
+        return Plan(item, index, None, None, choice, unknown(head))
+    plug, first = resolve(best)
+    return Plan(item, index, plug, plug.name, choice, first_format=first)
+
+
+def resolve(name: str) -> tuple[Transport | Monitor, str | None]:
+    """Return the plug of a name, and the message format that dates a plain file."""
+    if name.startswith("plain:"):
+        return plain_transport(name.removeprefix("plain:")), name.removeprefix("plain:")
+    plugs: Mapping[str, Transport | Monitor] = {**formats.all_transports(), **formats.all_monitors()}
+    return plugs[name], None
+
+
+def plain_transport(name: str) -> Transport:
+    """Build the transport of a bare file whose lines are messages of one format."""
+    message: MessageFormat = formats.all_messages()[name]
+    pattern = re.sub(r"\(\?P<(?!time>|pid>|zone>)\w+>", "(?:", message.pattern).removeprefix("^")
+    shape = TextShape(pattern=f"^(?P<message>{pattern.removesuffix('$')})$", time=message.time or "", zone=message.zone, continuation=CONTINUES, container=False)
+    return text_transport("plain", message.title, message.marks, shape, message.samples)
+
+
+def unknown(head: bytes) -> str:
+    """Say what an unrecognised file looks like and what to export instead."""
+    for magic, advice in BINARY.items():
+        if head.startswith(magic):
+            return advice
+    if b"\0" in head:
+        return "binary data of an unknown kind; export it as text or JSON"
+    return "no known format fits its lines; `forensics sources -v` shows the nearest, `forensics formats` the known ones"
+
+
+def service_of(path: Path, plan: Plan) -> str:
+    """Name the service of a file whose lines do not name one: the format's, else the file's own name."""
+    if plan.first_format and (given := formats.all_messages()[plan.first_format].service):
+        return given
+    return re.sub(r"(?:-json)?(?:\.log)?(?:\.\d+)?$", "", path.name.split(".")[0]) or path.name

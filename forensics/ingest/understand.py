@@ -1,0 +1,123 @@
+"""From a message to an event: which message format does each line have, and what does it say?
+
+The format that names most parts of a line gets it; a line that none claims stays a plain log line. Lines of a
+traceback are told from records by their shape.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from forensics.model.plug import MessageFormat
+
+EXCEPTION = (
+    r"^(?:\s*\| )?(?:[A-Za-z_$][\w$]*\.)*[A-Z][\w$]*(?:Error|Exception|Timeout|TimedOut|Interrupt|Exit|Fault|Iteration|Unavailable|Cancelled|Refused|Closed|Full|Empty)[\w$]*(?::|$)|^Error: "
+)
+"""A line at column 0 that names an exception class: it ends a traceback, or it is one without frames."""
+CHAIN = r"^(?:\s*\| )?(?:During handling of the above exception|The above exception was the direct cause|Caused by: |\[cause\]: )"
+CONTINUATION = r"^\s|^$|^Traceback \(most recent call last\)|^\.\.\. \d+ (?:more|frames)|^[│╭╰}\])]"
+"""Lines that continue the record above although each has a stamp of its own."""
+DURATION = r"(?:\((?P<bracket>\d+(?:\.\d+)?) ?ms\)$|\bafter (?P<after>\d+(?:\.\d+)?) ?ms\b|\s(?P<last>\d+(?:\.\d+)?) ?ms$)"
+"""How long an operation took, where a log line says so at its end."""
+MASKS = (
+    (r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}", "<uuid>"),
+    (r"[\w.+-]+@[\w-]+\.[\w.-]+", "<email>"),
+    (r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b", "<ip>"),
+    (r"\b(?:0x)?[0-9a-fA-F]*\d[0-9a-fA-F]{7,}\b|\b[0-9A-F]{12,}\b", "<id>"),
+    (r"\d+(?:\.\d+)?", "<n>"),
+)
+"""What varies between two lines of one template, most specific first."""
+EVENTS = {
+    "format": pl.String(), "kind": pl.String(), "method": pl.String(), "path": pl.String(), "status": pl.Int16(), "client": pl.String(),
+    "agent": pl.String(), "duration_ms": pl.Float64(), "body": pl.String(), "said_level": pl.String(), "unit": pl.String(),
+    "series": pl.String(), "value": pl.Float64(), "limit": pl.Float64(),
+}  # fmt: skip
+"""Columns that :func:`understand` adds to records."""
+NEEDS = {"request": "status", "sample": "value", "log": "message", "unit": "unit"}
+"""The group that must be filled for a line to be of a kind."""
+
+
+def rows(records: pl.DataFrame, *, physical: bool) -> pl.DataFrame:
+    """Give each line of a multi-line message a row of its own; ``physical`` says whether it is a line of the file too."""
+    has_lines = records["message"].str.contains("\n", literal=True).fill_null(value=False)
+    table = records.with_columns(cont=pl.col("cont").fill_null(value=False))
+    if not has_lines.any():
+        return table
+    split = table.with_columns(pl.col("message").str.split("\n")).with_columns(sub=pl.int_ranges(pl.col("message").list.len())).explode("message", "sub")
+    return split.with_columns(cont=pl.col("cont") | (pl.col("sub") > 0), line=pl.col("line") + pl.col("sub").cast(pl.UInt32) * int(physical)).drop("sub")
+
+
+def understand(table: pl.DataFrame, formats: Mapping[str, MessageFormat]) -> pl.DataFrame:
+    """Add :data:`EVENTS` and the marks ``starts`` (a record begins), ``ends`` (an exception line) and ``chains``."""
+    table = table.with_row_index("row").with_columns(message=pl.col("message").fill_null(""))
+    left = table.filter(~pl.col("cont")).select("row", "message")
+    claims: list[pl.DataFrame] = []
+    for fmt in sorted(formats.values(), key=lambda f: (-f.pattern.count("(?P<"), f.name)):
+        claim = claim_rows(left, fmt)
+        if claim.height:
+            claims.append(claim)
+            left = left.join(claim.select("row"), on="row", how="anti")
+    empty = pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})
+    table = table.join(pl.concat([empty, *claims]), on="row", how="left", maintain_order="left")
+    claimed = pl.col("format").is_not_null()
+    ends = pl.col("message").str.contains(EXCEPTION) & ~claimed
+    chains = pl.col("message").str.contains(CHAIN)
+    looks_continued = pl.col("message").str.contains(CONTINUATION) | ends | chains
+    return table.with_columns(
+        ends=ends,
+        chains=chains,
+        starts=~pl.col("cont") & (claimed | ~looks_continued),
+        body=pl.coalesce("body", "message"),
+        level=pl.coalesce("said_level", "level"),
+    ).with_columns(
+        kind=pl.when(pl.col("kind").is_not_null()).then("kind").when(pl.col("starts")).then(pl.lit("log")).otherwise(pl.lit("trace")),
+        service=pl.when(pl.col("unit").is_not_null() & pl.col("service").is_in(["systemd", "init.scope", "init"])).then(pl.col("unit").str.strip_suffix(".service")).otherwise("service"),
+    ).with_columns(spent())
+
+
+def claim_rows(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
+    """Return the rows of one format with what they say."""
+    near = left.filter(pl.col("message").str.contains_any(list(fmt.anchors))) if fmt.anchors else left
+    if not near.height:
+        return pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})
+    source = fmt.prepare(pl.col("message")) if fmt.prepare else pl.col("message")
+    groups = near.select("row", "message", g=source.str.extract_groups(fmt.pattern)).unnest("g") if "message" not in fmt.pattern else (
+        near.select("row", g=source.str.extract_groups(fmt.pattern)).unnest("g")
+    )
+    have = set(groups.columns)
+    groups = groups.filter(pl.col(NEEDS[fmt.kind]).is_not_null())
+    level = pl.col("level").replace_strict(fmt.levels, default=None, return_dtype=pl.String) if fmt.levels and "level" in have else None
+    named = {name: pl.col(name) for name in ("method", "path", "status", "client", "agent", "duration_ms", "unit", "series", "value", "limit") if name in have}
+    if "duration_s" in have:
+        named["duration_ms"] = pl.col("duration_s").cast(pl.Float64, strict=False) * 1000
+    if level is not None:
+        named["said_level"] = level
+    named["body"] = pl.coalesce("result", "message") if "result" in have else pl.col("message") if "message" in have else pl.lit(None)
+    made = groups.select("row", format=pl.lit(fmt.name), kind=pl.lit(fmt.kind), **named)
+    return made.select("row", *[(pl.col(n) if n in made.columns else pl.lit(None)).cast(t, strict=False).alias(n) for n, t in EVENTS.items()])
+
+
+def spent() -> pl.Expr:
+    """Return the duration that a log line states at its end, in milliseconds."""
+    groups = pl.col("body").str.extract_groups(DURATION)
+    stated = pl.coalesce([groups.struct.field(name) for name in ("bracket", "after", "last")]).cast(pl.Float64, strict=False)
+    return pl.when(pl.col("kind") == "log").then(stated).otherwise(pl.col("duration_ms")).alias("duration_ms")
+
+
+def route(path: pl.Expr) -> pl.Expr:
+    """Return a path without its query, with ids, numbers and long tokens replaced."""
+    bare = path.str.replace(r"[?#].*$", "")
+    return bare.str.replace_all(r"/[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}", "/{id}").str.replace_all(r"/\d+(?:[^/]*)?", "/{id}").str.replace_all(r"/[A-Za-z_-]*\d[\w-]{11,}", "/{id}").str.slice(0, 120)
+
+
+def template(body: pl.Expr) -> pl.Expr:
+    """Return a message with everything that varies replaced."""
+    text = body.str.slice(0, 240)
+    for pattern, mark in MASKS:
+        text = text.str.replace_all(pattern, mark)
+    return text.str.slice(0, 160)

@@ -1,0 +1,1 @@
+"""The ground: nouns that every wing knows, and nothing that one wing alone needs."""

@@ -1,0 +1,412 @@
+"""Answers of the analyses: measured facts with the places they rest on. Instants are microseconds UTC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from forensics.model.source import Ref
+
+T = TypeVar("T")
+
+
+class Facts:
+    """Answers by their shape: ``facts[Stalls]``."""
+
+    def __init__(self) -> None:
+        self._answers: dict[type, Any] = {}
+
+    def put(self, answer: object) -> None:
+        """Remember an answer under its own shape."""
+        self._answers[type(answer)] = answer
+
+    def __getitem__(self, shape: type[T]) -> T:
+        """Return the answer of a shape; KeyError when its analysis has not run."""
+        return self._answers[shape]  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """All failures of one signature in one service."""
+
+    signature: str
+    family: str
+    side: str
+    service: str
+    failures: int
+    failures_max: int | None
+    lines: int
+    bound: str
+    why_bound: str
+    first: int
+    last: int
+    first_wait_began: int | None
+    parameters: dict[str, Any]
+    refs: tuple[Ref, ...]
+    verified: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Failures, counted as operations: groups, and one row each in ``rows``.
+
+    ``rows`` has service, signature, family, side, ts, began (= ts − wait where the line states it), source, line,
+    sure (false where joining with another line is ambiguous).
+    """
+
+    groups: tuple[FailureGroup, ...]
+    rows: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Lines that a source declares as lost: at least ``n`` before ``at``."""
+
+    service: str
+    at: int
+    n: int | None
+    what: str
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """Declared losses of all sources."""
+
+    items: tuple[Loss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """From when to when a service left lines, and in which sources."""
+
+    service: str
+    first: int
+    last: int
+    lines: int
+    sources: tuple[int, ...]
+    first_ref: Ref
+    last_ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What is covered at all: per service, and over all inputs."""
+
+    services: tuple[Cover, ...]
+    first: int | None
+    last: int | None
+
+    def of(self, service: str) -> Cover | None:
+        """Return the cover of one service."""
+        return next((cover for cover in self.services if cover.service == service), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """One line about a unit, container, process or host beginning, ending or being killed."""
+
+    at: int
+    service: str
+    kind: str
+    """start, started, stop, stopped, exited, killed, timeout, failed, restart, oom, boot, worker."""
+    text: str
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A process that was not there: from the request to stop (or its end) to its start."""
+
+    service: str
+    start: int
+    end: int | None
+    reason: str
+    """deploy (stop was requested), crash, oom, watchdog or unknown."""
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Restarts:
+    """Lifecycle lines, outages made of them, process ids and boots seen per service."""
+
+    events: tuple[Lifecycle, ...]
+    outages: tuple[Outage, ...]
+    pids: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    boots: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One instant at which a probe was due, and what became of it."""
+
+    at: int
+    state: str
+    """answered, late, missed, failed or blind."""
+    answered: int | None = None
+    rivals: tuple[int, ...] = ()
+    ref: Ref | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One periodic client, as seen by the service or by the monitor itself."""
+
+    name: str
+    seen_by: str
+    service: str | None
+    period_s: float
+    jitter_s: float
+    timeout_s: float | None
+    alert_after: int | None
+    dues: tuple[Due, ...]
+    gaps: tuple[tuple[int, int, int, Ref, Ref], ...] = ()
+    """Spans without any probe although the other side was alive: last before, first after, missing, refs."""
+    client: str | None = None
+
+    def at(self, *states: str) -> tuple[Due, ...]:
+        """Return the dues of some states."""
+        return tuple(due for due in self.dues if due.state in states)
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """All probe series."""
+
+    series: tuple[Series, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Far fewer lines than the source's own rate predicts. ``end`` None: silent until the input ends."""
+
+    service: str
+    start: int
+    end: int | None
+    expected: float
+    found: int
+    burst_after: int
+    parts: tuple[tuple[int, int], ...]
+    score: float
+    before: Ref
+    after: Ref | None
+
+
+@dataclass(frozen=True, slots=True)
+class Silences:
+    """Silences of all services."""
+
+    items: tuple[Silence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """One independent sign that a process stood still."""
+
+    kind: str
+    """probes, calls, multiples, burst, timers."""
+    n: int
+    refs: tuple[Ref, ...]
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """A process that stood still while others went on."""
+
+    service: str
+    start: int
+    end: int | None
+    parts: tuple[tuple[int, int], ...]
+    witnesses: tuple[Witness, ...]
+    silence: Silence
+
+
+@dataclass(frozen=True, slots=True)
+class Stalls:
+    """Stalls of all services."""
+
+    items: tuple[Stall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A window in which something was wrong."""
+
+    start: int
+    start_bound: str
+    end: int | None
+    ongoing: bool
+    recovered_at: int | None
+    detected_at: int | None
+    acknowledged_at: int | None
+    mitigated_at: int | None
+    services: tuple[str, ...]
+    weight: float
+    start_ref: Ref | None = None
+    end_ref: Ref | None = None
+    start_wait_s: float | None = None
+    """Length of the wait that was subtracted to place the start, None when nothing was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incidents:
+    """All incidents in time order."""
+
+    items: tuple[Incident, ...]
+    last: int | None = None
+
+    def primary(self) -> Incident | None:
+        """Return the incident that the report's head is about: the weightiest, the latest of equals."""
+        return max(self.items, key=lambda item: (item.weight, item.start), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSeries:
+    """One gauge: before, peak and after, with its period."""
+
+    series: str
+    period_s: float | None
+    before: float | None
+    peak: float
+    after: float | None
+    limit: float | None
+    around: tuple[tuple[int, float], ...]
+    """Samples around the primary incident, for the chart and for the plateau's bounds."""
+    incident_before: tuple[int, float] | None
+    incident_peak: tuple[int, float] | None
+    incident_after: tuple[int, float] | None
+    plateau: tuple[int, int, int] | None
+    """First and last sample at the incident's peak, and their number."""
+    refs: dict[str, Ref] = field(default_factory=dict)
+    n: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """All gauges."""
+
+    series: tuple[SampleSeries, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlindGap:
+    """A span in which a monitor looked away."""
+
+    monitor: str
+    start: int
+    end: int
+    missing: int
+    others_alive: bool | None
+    kind: str
+    inside: tuple[int, ...]
+    overlapping: tuple[int, ...]
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Detectability:
+    """What a monitor can see: freezes below never alert, freezes above always do."""
+
+    monitor: str
+    period_s: float
+    timeout_s: float
+    alert_after: int
+    never_below_s: float
+    always_above_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One alert or recovery that a monitor recorded."""
+
+    monitor: str
+    at: int
+    state: str
+    text: str
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How well the monitor watched."""
+
+    gaps: tuple[BlindGap, ...]
+    detectability: tuple[Detectability, ...]
+    alerts: tuple[Alert, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """One message template inside and outside the incidents."""
+
+    template: str
+    service: str
+    level: str | None
+    inside: int
+    outside: int
+    inside_per_hour: float | None
+    outside_per_hour: float | None
+    expected: float
+    verdict: str
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Message templates, the noisiest first."""
+
+    items: tuple[Noise, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRoute:
+    """Requests that failed inside incidents."""
+
+    service: str
+    method: str | None
+    route: str
+    status: int
+    count: int
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """Who was hit inside the incidents, and what went on working."""
+
+    routes: tuple[FailedRoute, ...]
+    clients: tuple[str, ...]
+    completed: int
+    completed_refs: tuple[Ref, ...]
+    calls_failed: int
+    calls_late: int
+    slowest_call_s: float | None
+    call_refs: tuple[Ref, ...]
+    failed_outside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Failures of one signature on one day of the case's zone."""
+
+    date: str
+    service: str
+    signature: str
+    failures: int
+    lines: int
+    partial: bool
+    bound: str
+    inside: int
+
+
+@dataclass(frozen=True, slots=True)
+class Daily:
+    """Failures per day, service and signature; ``days`` lists every covered day, ``partial`` those cut by coverage."""
+
+    items: tuple[Day, ...]
+    days: tuple[tuple[str, bool], ...]

@@ -1,0 +1,58 @@
+"""What people know and logs cannot say: the case file and the options, as the thinking wing sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from forensics.model.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeHint:
+    """How the service is watched from outside (``[[probe]]``)."""
+
+    name: str | None = None
+    path: str | None = None
+    client: str | None = None
+    period_s: float | None = None
+    timeout_s: float | None = None
+    alert_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolHint:
+    """A connection pool (``[[pool]]``), used where no error text states it."""
+
+    service: str | None = None
+    size: int | None = None
+    overflow: int | None = None
+    timeout_s: float | None = None
+    processes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEvent:
+    """Something that people know happened (``[[event]]``); ``at`` in microseconds UTC."""
+
+    at: int
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Everything that is not in the logs."""
+
+    zone: str = "UTC"
+    title: str | None = None
+    probes: tuple[ProbeHint, ...] = ()
+    pools: tuple[PoolHint, ...] = ()
+    events: tuple[KnownEvent, ...] = ()
+    max_connections: int | None = None
+    signatures: Mapping[str, Signature] = field(default_factory=dict)
+    since: int | None = None
+    until: int | None = None

@@ -1,0 +1,132 @@
+"""Plug shapes of the reading wing, and how plugs are found.
+
+A plug is a module (or a TOML file beside the modules) in a folder; its file name is its name everywhere else.
+Order never matters: formats are chosen by score.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import ModuleType
+
+    import polars as pl
+
+    from forensics.model.digest import Evidence
+    from forensics.model.facts import Facts
+    from forensics.model.known import Known
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What one shard says, before anything is counted.
+
+    ``records`` has the columns of :data:`forensics.model.schema.RECORDS`. ``physical`` lines are the sum of
+    ``in_records``, ``blank`` and ``unparsed``; all three are None for a database, which has no lines.
+    """
+
+    records: pl.DataFrame | None = None
+    beats: pl.DataFrame | None = None
+    samples: pl.DataFrame | None = None
+    alerts: pl.DataFrame | None = None
+    in_records: int = 0
+    blank: int = 0
+    unparsed: int = 0
+    first_unparsed: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """How a line travelled: gives arrival time, service, stream and the message inside."""
+
+    name: str
+    title: str
+    marks: str
+    """What the time of a line is, in words."""
+    sniff: Callable[[bytes], float]
+    """Score of a 64 KiB head: 0 = not this, 1 = every record start fits."""
+    parse: Callable[[bytes], Parsed]
+    samples: tuple[str, ...]
+    safe_cut: Callable[[list[bytes], bytes], bool] | None = None
+    """May a shard begin at this line, given the lines before it? None: the stream is read whole."""
+    zone: str = "stated"
+    """``stated`` when lines carry an offset or are UTC by definition, ``none`` when they carry none."""
+    year: bool = True
+    """False when lines carry no year."""
+    unconfirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFormat:
+    """What a line says: one Rust pattern with named groups, tried on every message that has an anchor."""
+
+    name: str
+    title: str
+    pattern: str
+    kind: str
+    """``request``, ``log``, ``sample`` or ``unit`` (the service manager about a unit)."""
+    samples: tuple[str, ...]
+    anchors: tuple[str, ...] = ()
+    marks: str = ""
+    time: str | None = None
+    """strptime format of the group ``time``; a format with one dates a bare file."""
+    zone: str = "none"
+    """``none``, ``utc``, ``offset`` (in the time itself) or ``token`` (group ``zone``)."""
+    levels: dict[str, str] = field(default_factory=dict)
+    service: str | None = None
+    """Service name of a bare file in this format; None: the file's own name."""
+    prepare: Callable[[pl.Expr], pl.Expr] | None = None
+    """Rewrites the message into the text that ``pattern`` reads (JSON envelopes)."""
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One question: a pure function of the evidence, what people know, and earlier answers."""
+
+    name: str
+    question: str
+    gives: type
+    """Shape of the answer, a class of :mod:`forensics.model.facts`."""
+    run: Callable[[Evidence, Known, Facts], Any]
+    needs: tuple[type, ...] = ()
+    """Answers that must be there first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Monitor:
+    """What a monitor remembers: results of probes, samples of a resource, alerts."""
+
+    name: str
+    title: str
+    marks: str
+    sniff: Callable[[bytes], float]
+    parse: Callable[[Path], Parsed]
+    samples: tuple[str, ...] = ()
+    binary: bool = False
+    """True when the file is a database and has no lines."""
+
+
+def modules(package: ModuleType) -> list[ModuleType]:
+    """Import every module of a package, in name order."""
+    names = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+    return [importlib.import_module(f"{package.__name__}.{name}") for name in names]
+
+
+def discover(package: ModuleType, shape: type[T]) -> dict[str, T]:
+    """Return every ``PLUG`` of the wanted shape in a package, by name; the module's name must be the plug's."""
+    found: dict[str, T] = {}
+    for module in modules(package):
+        plug = getattr(module, "PLUG", None)
+        if isinstance(plug, shape):
+            found[module.__name__.rpartition(".")[2]] = plug
+    return found

@@ -1,0 +1,89 @@
+"""Column names and types of every frame that travels between the wings.
+
+Instants are microseconds: since 1970 UTC where ``naive`` is false, of an unknown zone's wall clock where it is
+true. Lines are 1-based and count from the start of their shard until the fold makes them absolute.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+RECORDS: dict[str, pl.DataType] = {
+    "line": pl.UInt32(),
+    "ts": pl.Int64(),
+    "naive": pl.Boolean(),
+    "service": pl.String(),
+    "pid": pl.String(),
+    "stream": pl.String(),
+    "level": pl.String(),
+    "message": pl.String(),
+    "cursor": pl.String(),
+    "boot": pl.String(),
+    "cont": pl.Boolean(),
+}
+"""One row per line that a transport understood; ``cont`` marks the further lines of a record."""
+
+KEYS: dict[str, pl.DataType] = {"source": pl.UInt16(), "shard": pl.UInt32()}
+"""Where a row of a digest came from."""
+
+FRAMES: dict[str, dict[str, pl.DataType]] = {
+    "shards": {"lines": pl.UInt32(), "records": pl.UInt32(), "in_records": pl.UInt32(), "blank": pl.UInt32(), "unparsed": pl.UInt32(), "undated": pl.UInt32()},
+    "seconds": {
+        "service": pl.String(), "kind": pl.String(), "naive": pl.Boolean(), "second": pl.Int64(), "n": pl.UInt32(),
+        "first_us": pl.Int64(), "last_us": pl.Int64(), "first_line": pl.UInt32(), "last_line": pl.UInt32(),
+    },
+    "formats": {"service": pl.String(), "format": pl.String(), "n": pl.UInt32()},
+    "sketch": {"service": pl.String(), "naive": pl.Boolean(), "minute": pl.Int64(), "n": pl.UInt32(), "hash": pl.UInt64()},
+    "routes": {
+        "service": pl.String(), "naive": pl.Boolean(), "minute": pl.Int64(), "method": pl.String(), "route": pl.String(), "status": pl.Int16(),
+        "n": pl.UInt32(), "slowest_ms": pl.Float64(), "first_line": pl.UInt32(), "last_line": pl.UInt32(),
+    },
+    "templates": {
+        "service": pl.String(), "naive": pl.Boolean(), "minute": pl.Int64(), "template": pl.String(), "level": pl.String(), "key": pl.UInt64(),
+        "n": pl.UInt32(), "first_line": pl.UInt32(), "last_line": pl.UInt32(),
+    },
+    "arrivals": {
+        "service": pl.String(), "naive": pl.Boolean(), "method": pl.String(), "route": pl.String(), "client": pl.String(), "agent": pl.String(),
+        "ts": pl.Int64(), "status": pl.Int16(), "line": pl.UInt32(),
+    },
+    "saturated": {"service": pl.String(), "method": pl.String(), "route": pl.String(), "client": pl.String(), "agent": pl.String()},
+    "failed": {
+        "service": pl.String(), "naive": pl.Boolean(), "ts": pl.Int64(), "method": pl.String(), "route": pl.String(), "status": pl.Int16(),
+        "client": pl.String(), "duration_ms": pl.Float64(), "line": pl.UInt32(),
+    },
+    "calls": {
+        "service": pl.String(), "naive": pl.Boolean(), "ts": pl.Int64(), "op": pl.String(), "duration_ms": pl.Float64(), "level": pl.String(), "line": pl.UInt32(),
+    },
+    "hits": {
+        "service": pl.String(), "pid": pl.String(), "stream": pl.String(), "naive": pl.Boolean(), "ts": pl.Int64(), "signature": pl.String(),
+        "parameters": pl.String(), "ends_traceback": pl.Boolean(), "fid": pl.UInt32(), "line": pl.UInt32(),
+    },
+    "hit_counts": {"service": pl.String(), "naive": pl.Boolean(), "minute": pl.Int64(), "signature": pl.String(), "n": pl.UInt32()},
+    "edges": {"service": pl.String(), "pid": pl.String(), "stream": pl.String(), "starts": pl.UInt32(), "last_fid": pl.UInt32(), "last_mark": pl.String()},
+    "edge_marks": {"service": pl.String(), "pid": pl.String(), "stream": pl.String(), "line": pl.UInt32(), "mark": pl.String()},
+    "processes": {
+        "service": pl.String(), "naive": pl.Boolean(), "pid": pl.String(), "boot": pl.String(), "first_us": pl.Int64(), "last_us": pl.Int64(),
+        "n": pl.UInt32(), "first_line": pl.UInt32(), "last_line": pl.UInt32(),
+    },
+    "beats": {
+        "monitor": pl.String(), "naive": pl.Boolean(), "ts": pl.Int64(), "status": pl.String(), "latency_ms": pl.Float64(), "http_status": pl.Int16(),
+        "error": pl.String(), "period_s": pl.Float64(), "timeout_s": pl.Float64(), "line": pl.UInt32(),
+    },
+    "samples": {
+        "series": pl.String(), "naive": pl.Boolean(), "ts": pl.Int64(), "value": pl.Float64(), "limit": pl.Float64(), "level": pl.String(), "line": pl.UInt32(),
+    },
+    "alerts": {"monitor": pl.String(), "naive": pl.Boolean(), "ts": pl.Int64(), "state": pl.String(), "text": pl.String(), "line": pl.UInt32()},
+}
+"""The frames of a Digest; every one also has the columns of :data:`KEYS`."""
+
+
+def empty(name: str) -> pl.DataFrame:
+    """Return a frame of the Digest without rows."""
+    return pl.DataFrame(schema={**KEYS, **FRAMES[name]})
+
+
+def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    """Return exactly the columns of ``schema``, cast; columns that are missing become null."""
+    return frame.select(
+        (pl.col(name) if name in frame.columns else pl.lit(None)).cast(dtype, strict=False).alias(name) for name, dtype in schema.items()
+    )

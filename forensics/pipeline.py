@@ -1,0 +1,231 @@
+"""The one module that knows every wing: reads, thinks, fetches the quoted lines, and hands a Case to the telling wing."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from forensics import analyses, engine
+from forensics.findings import diagnose
+from forensics.ingest import fold, plan
+from forensics.model.case import Case, Quote
+from forensics.model.digest import Digest, Evidence
+from forensics.model.errors import UsageError
+from forensics.model.facts import Incidents, Stalls
+from forensics.model.known import Known
+from forensics.model.plug import Transport
+from forensics.model.source import Ref, Zone
+from forensics.signatures import Matcher, catalogue, load
+from forensics.sources import casefile, clock, streams
+from forensics.sources.discovery import discover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from forensics.ingest.plan import Plan
+    from forensics.model.facts import Facts
+    from forensics.model.finding import Diagnosis
+    from forensics.model.source import Source
+
+QUOTE_BYTES = 1 << 16
+"""Bytes read behind a quoted line: a record is shown from its first line on."""
+QUOTE_CHARS = 600
+INSTANTS = ("ts", "first_us", "last_us")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    tz: str | None = None
+    lang: str | None = None
+    case: Path | None = None
+    since: str | None = None
+    until: str | None = None
+    units: tuple[str, ...] = ()
+    signatures: tuple[Path, ...] = ()
+    shard_size: int = streams.SHARD_BYTES
+    tick: Callable[[str, int], None] | None = field(default=None, compare=False)
+
+
+def investigate(inputs: Iterable[str], options: Options) -> Case:
+    """Read all inputs and conclude what they allow; an unreadable input is listed, never fatal."""
+    case_file = casefile.read(options.case) if options.case else casefile.CaseFile()
+    zone = options.tz or case_file.timezone or clock.UTC
+    clock.zone(zone)
+    catalog = load(*options.signatures)
+    plans = plan.make(discover(inputs))
+    evidence = gather(plans, Matcher(catalog), options, zone_rule(case_file, options, zone))
+    known = Known(
+        zone=zone, title=case_file.title, probes=case_file.probes, pools=case_file.pools, events=casefile.events(case_file, zone), max_connections=case_file.max_connections,
+        signatures={signature.id: signature for signature in catalog}, since=edge(options.since, zone, evidence, "--since"), until=edge(options.until, zone, evidence, "--until"),
+    )  # fmt: skip
+    evidence = restricted(evidence, known, options.units)
+    facts = analyses.run_all(evidence, known)
+    diagnosis = diagnose(evidence, known, facts)
+    said = {"tz": options.tz, "lang": options.lang, "since": options.since, "until": options.until, "unit": list(options.units)}
+    return Case(
+        evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, cited(diagnosis, facts)), version=tool_version(),
+        signatures_sha256=catalogue.fingerprint(*options.signatures), options=said,
+    )  # fmt: skip
+
+
+def survey(inputs: Iterable[str], options: Options) -> Evidence:
+    """Read all inputs and say what each was recognised as, without thinking about it."""
+    case_file = casefile.read(options.case) if options.case else casefile.CaseFile()
+    zone = options.tz or case_file.timezone or clock.UTC
+    clock.zone(zone)
+    return gather(plan.make(discover(inputs)), Matcher(load(*options.signatures)), options, zone_rule(case_file, options, zone))
+
+
+def gather(plans: list[Plan], matcher: Matcher, options: Options, zones: Callable[[Source], Zone]) -> Evidence:
+    """Digest every planned input and settle the whole."""
+    reading = engine.read_all(plans, matcher, options.shard_size, options.tick)
+    return fold.settle(reading.digest, reading.facts, zones, reading.has_lines)
+
+
+def tool_version() -> str:
+    """Return the version of the installed package."""
+    try:
+        return version("incident-forensics")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def zone_rule(case_file: casefile.CaseFile, options: Options, zone: str) -> Callable[[Source], Zone]:
+    """Return how the zone of a source without offsets is found: its rule in the case file, an option, else assumed."""
+
+    def rule(source: Source) -> Zone:
+        for entry in case_file.sources:
+            if entry.timezone and fnmatch.fnmatch(source.name, entry.match):
+                return Zone(entry.timezone, "given")
+        if options.tz or case_file.timezone:
+            return Zone(zone, "given")
+        return Zone(zone, "assumed", f"times carry no zone and are taken as {zone}: give --tz or a timezone in case.toml")
+
+    return rule
+
+
+def edge(text: str | None, zone: str, evidence: Evidence, where: str) -> int | None:
+    """Return an instant of --since or --until; a span such as 2h counts back from the last instant of the inputs."""
+    if text is None:
+        return None
+    last = max((source.last_us or 0 for source in evidence.sources), default=0)
+    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+    if text[:-1].replace(".", "", 1).isdigit() and text[-1] in units:
+        return last - round(float(text[:-1]) * units[text[-1]] * 1_000_000)
+    return clock.instant(text, clock.zone(zone), where=where, latest=last)
+
+
+def restricted(evidence: Evidence, known: Known, units: tuple[str, ...]) -> Evidence:
+    """Leave out what lies outside --since/--until or belongs to another unit."""
+    if known.since is None and known.until is None and not units:
+        return evidence
+    lo, hi = known.since if known.since is not None else -(2**62), known.until if known.until is not None else 2**62
+    if lo > hi:
+        raise UsageError("--since lies after --until", remedy="swap them")
+    names = {unit.removesuffix(".service") for unit in units}
+    frames: dict[str, pl.DataFrame] = {}
+    for name, frame in evidence.digest.frames.items():
+        kept = frame
+        for column, scale in (("ts", 1), ("second", 1_000_000), ("minute", 60_000_000)):
+            if column in frame.columns:
+                kept = kept.filter((pl.col(column) * scale).is_between(lo - (scale - 1 if scale > 1 else 0), hi))
+        if names and "service" in frame.columns and name != "formats":
+            kept = kept.filter(pl.col("service").is_in(list(names)))
+        frames[name] = kept
+    return Evidence(evidence.sources, Digest(frames))
+
+
+def cited(diagnosis: Diagnosis, facts: Facts) -> set[Ref]:
+    """Return every place that the report will name."""
+    refs = {ref for finding in diagnosis.findings for ref in finding.refs} | {ref for row in diagnosis.timeline for ref in row.refs}
+    refs |= {ref for judgement in diagnosis.judgements for ref in (*judgement.supports, *judgement.contradicts)}
+    return refs | {ref for stall in facts[Stalls].items for witness in stall.witnesses for ref in witness.refs}
+
+
+def quote_all(plans: list[Plan], evidence: Evidence, refs: set[Ref]) -> dict[Ref, Quote]:
+    """Fetch the text of every cited place again from its source, in one pass over each."""
+    quotes: dict[Ref, Quote] = {}
+    for item in plans:
+        lines = sorted(ref.line for ref in refs if ref.source == item.index)
+        if not lines or item.plug is None:
+            continue
+        if not isinstance(item.plug, Transport) and item.plug.binary:
+            quotes.update(quote_rows(evidence, item.index, lines))
+            continue
+        for line, window in streams.lines_at(item.item.path, lines, QUOTE_BYTES).items():
+            quotes[Ref(item.index, line)] = quote(item, window)
+    return with_times(quotes, evidence)
+
+
+def quote(item: Plan, window: bytes) -> Quote:
+    """Return the message of the record at the start of a window, or the bare line where it is none."""
+    first = window.split(b"\n", 1)[0]
+    if isinstance(item.plug, Transport):
+        whole = window[: window.rfind(b"\n") + 1] or window
+        one_line = item.plug.name in ("journald_json", "docker_json")
+        records = item.plug.parse(first + b"\n" if one_line else whole).records
+        if records is not None and records.height and records["line"][0] == 1 and records["message"][0] is not None:
+            return Quote(str(records["message"][0])[:QUOTE_CHARS], records["ts"][0] if not records["naive"][0] else None, records["cursor"][0])
+    return Quote(first.decode("utf-8", "replace").strip()[:QUOTE_CHARS], None)
+
+
+def quote_rows(evidence: Evidence, source: int, lines: list[int]) -> dict[Ref, Quote]:
+    """Return the rows of a database as text."""
+    rows = evidence["beats"].filter((pl.col("source") == source) & pl.col("line").is_in(lines))
+    return {
+        Ref(source, row["line"]): Quote(" ".join(str(part) for part in (row["monitor"], row["status"], row["error"], f"{row['latency_ms']} ms" if row["latency_ms"] is not None else None) if part), row["ts"])
+        for row in rows.iter_rows(named=True)
+    }
+
+
+def with_times(quotes: dict[Ref, Quote], evidence: Evidence) -> dict[Ref, Quote]:
+    """Date quotes from the settled frames, which know the zone."""
+    known: dict[Ref, int] = {}
+    for name in ("hits", "failed", "arrivals", "calls", "beats", "samples", "alerts"):
+        for source, line, ts in evidence[name].select("source", "line", "ts").iter_rows():
+            known[Ref(source, line)] = ts
+    for name in ("seconds",):
+        for source, line, ts in evidence[name].select("source", "first_line", "first_us").iter_rows():
+            known.setdefault(Ref(source, line), ts)
+    return {ref: Quote(item.text, item.at if item.at is not None else known.get(ref), item.cursor) for ref, item in quotes.items()}
+
+
+def nothing_read(case: Case) -> bool:
+    """Was there no input of which anything could be used?"""
+    return not any(source.skipped is None and source.records for source in case.evidence.sources)
+
+
+def has_incidents(case: Case) -> bool:
+    """Was an incident found?"""
+    return bool(case.facts[Incidents].items)
+
+
+def raw_lines(report: dict[str, Any], name: str, inputs: Iterable[str]) -> list[tuple[str, str]]:
+    """Return (id, raw text) behind a finding or evidence id, read again from the inputs of the same hash."""
+    evidence = {item["id"]: item for item in report.get("evidence", [])}
+    finding = next((item for item in report.get("findings", []) if item["id"] == name), None)
+    wanted = finding["evidence"] if finding else [name]
+    if unknown := [item for item in wanted if item not in evidence]:
+        raise UsageError(f"no finding or evidence {unknown[0]!r} in the report", where=name, remedy="ids are F1, F2 … and E1, E2 …")
+    hashes = {source["id"]: source for source in report["sources"]}
+    found = {streams.sha256(item.path): item.path for item in discover(inputs) if item.trouble is None}
+    out = []
+    for key in wanted:
+        entry = evidence[key]
+        source = hashes[entry["source"]]
+        path = found.get(source["sha256"])
+        text = entry["text"]
+        if path is not None and source["lines"] is not None:
+            window = streams.lines_at(path, [entry["line"]], QUOTE_BYTES).get(entry["line"], b"")
+            text = window.split(b"\n", 1)[0].decode("utf-8", "replace")
+        out.append((f"{key} {source['name']}:{entry['line']}", text))
+    return out
+
+

@@ -1,0 +1,324 @@
+"""Case to report.json: a pure function; everything that is rendered comes from this document.
+
+Keys are those of ``forensics.report/1``; keys beyond it (``summary``, ``bars``, ``chart`` …) serve the page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from forensics.model.facts import Background, Daily, Failures, Impact, Incidents, Probes, Samples, Silences, Stalls, Watch
+from forensics.model.finding import GRADE_OF, Verdict
+from forensics.report.masking import Masker
+from forensics.report.statements import Statements, iso, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from forensics.model.case import Case
+    from forensics.model.digest import Evidence
+    from forensics.model.facts import Incident, Series
+    from forensics.model.finding import Need
+    from forensics.model.source import Ref, Source
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+SCHEMA = "forensics.report/1"
+BAR_ROWS = 14
+MOST_ROWS = 400
+"""Rows of a list in report.json; what is beyond is in the evidence file."""
+BUCKETS = (60, 300, 900, 3600, 21600, 86400)
+
+
+def build(case: Case, *, redact: bool = True) -> dict[str, Any]:
+    """Return the document of a case."""
+    document = Builder(case).document()
+    return Masker().document(document) if redact else document  # type: ignore[no-any-return]
+
+
+class Builder:
+    """Turns the nouns of a case into JSON values."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.words = Statements(case.language, case.known.zone)
+        self.zone: ZoneInfo = self.words.zone
+        self.incidents = case.facts[Incidents].items
+        self.primary = case.facts[Incidents].primary()
+        self.ids = self.number(self.cited())
+
+    def cited(self) -> Iterable[Ref]:
+        """Yield every place that the document names."""
+        diagnosis = self.case.diagnosis
+        for finding in diagnosis.findings:
+            yield from finding.refs
+        for row in diagnosis.timeline:
+            yield from row.refs
+        for judgement in diagnosis.judgements:
+            yield from judgement.supports
+            yield from judgement.contradicts
+        for stall in self.case.facts[Stalls].items:
+            yield from (ref for witness in stall.witnesses for ref in witness.refs)
+
+    @staticmethod
+    def number(refs: Iterable[Ref]) -> dict[Ref, str]:
+        """Number places in the order of sources and lines."""
+        return {ref: f"E{index}" for index, ref in enumerate(sorted(set(refs)), start=1)}
+
+    def places(self, refs: Iterable[Ref]) -> list[str]:
+        """Return the evidence ids of places."""
+        return [self.ids[ref] for ref in dict.fromkeys(refs)]
+
+    def at(self, us: int | None) -> str | None:
+        """Return an instant in the case's zone."""
+        return iso(us, self.zone)
+
+    def document(self) -> dict[str, Any]:
+        """Return the whole document."""
+        case = self.case
+        findings = self.findings()
+        return {
+            "schema": SCHEMA,
+            "tool": {"version": case.version, "signatures_sha256": case.signatures_sha256},
+            "options": dict(case.options),
+            "case": {"title": case.known.title or self.title(), "timezone": case.known.zone, "language": case.language, "window": self.window()},
+            "summary": {"zone": self.zone_label()},
+            "coverage_line": self.coverage_line(),
+            "sources": [source_row(source, self.zone) for source in case.evidence.sources],
+            "incidents": [self.incident(index, item, findings) for index, item in enumerate(self.incidents)],
+            "signatures": self.signatures(),
+            "probes": [self.series(series) for series in case.facts[Probes].series],
+            "silences": [{"service": s.service, "start": self.at(s.start), "end": self.at(s.end), "expected_lines": round(s.expected), "burst_after": s.burst_after, "lines": s.found} for s in case.facts[Silences].items],
+            "stalls": self.stalls(),
+            "samples": [{"series": s.series, "period_s": s.period_s, "before": whole(s.before), "peak": whole(s.peak), "after": whole(s.after), "limit": whole(s.limit)} for s in case.facts[Samples].series],
+            "blind_gaps": self.blind_gaps(),
+            "detectability": [{"monitor": d.monitor, "never_below_s": whole(d.never_below_s), "always_above_s": whole(d.always_above_s)} for d in case.facts[Watch].detectability],
+            "daily": self.daily(),
+            "hypotheses": self.hypotheses(),
+            "background": [
+                {"template": n.template, "service": n.service, "inside_per_hour": n.inside_per_hour, "outside_per_hour": n.outside_per_hour, "inside": n.inside, "outside": n.outside, "verdict": n.verdict}
+                for n in case.facts[Background].items
+            ],
+            "impact": self.impact(),
+            "timeline": self.timeline(),
+            "findings": findings,
+            "not_determined": self.not_determined(),
+            "actions": self.actions(findings),
+            "evidence": self.evidence(),
+            "bars": self.bars(),
+            "chart": self.chart(),
+            "charts": [],
+            "unfilled": self.unfilled(findings),
+            "contradictions": list(case.diagnosis.contradictions),
+        }
+
+    def title(self) -> str:
+        """Return a title where the case file gives none."""
+        return self.words.say("title.incident" if self.primary else "title.quiet", {"services": self.primary.services if self.primary else ()})
+
+    def window(self) -> list[str | None] | None:
+        """Return the span of all dated inputs."""
+        edges = [(s.first_us, s.last_us) for s in self.case.evidence.sources if s.first_us is not None and s.last_us is not None]
+        return [self.at(min(lo for lo, _ in edges)), self.at(max(hi for _, hi in edges))] if edges else None
+
+    def zone_label(self) -> str:
+        """Name the zone with its offset at the incident."""
+        at = self.primary.start if self.primary else max((s.last_us or 0 for s in self.case.evidence.sources), default=0)
+        offset = moment(at, self.zone).isoformat()[-6:]
+        return f"{self.case.known.zone} (UTC{offset})"
+
+    def coverage_line(self) -> str:
+        """Say in one line what was read."""
+        sources = self.case.evidence.sources
+        read = [s for s in sources if s.skipped is None]
+        unparsed = sum(s.lines.unparsed for s in read if s.lines)
+        return self.words.say("title.coverage", {"read": len(read), "given": len(sources), "records": sum(s.records for s in read), "unparsed": unparsed, "skipped": [s.name for s in sources if s.skipped]})
+
+    def incident(self, index: int, item: Incident, findings: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return one incident."""
+        primary = item is self.primary
+        return {
+            "id": f"i{index + 1}", "label": str(index + 1), "start": self.at(item.start), "start_bound": item.start_bound, "end": self.at(item.end), "ongoing": item.ongoing,
+            "recovered_at": self.at(item.recovered_at), "detected_at": self.at(item.detected_at), "acknowledged_at": self.at(item.acknowledged_at), "mitigated_at": self.at(item.mitigated_at),
+            "duration_s": round((item.end - item.start) / SECOND, 3) if item.end is not None else None, "primary": primary, "services": list(item.services),
+            "findings": [finding["id"] for finding in findings if finding["section"] in ("mechanism", "impact")] if primary else [],
+        }  # fmt: skip
+
+    def signatures(self) -> list[dict[str, Any]]:
+        """Return failures per signature and service."""
+        rows = self.case.facts[Failures].rows
+        spans = [(i.start, i.end or self.case.facts[Incidents].last or i.start) for i in self.incidents]
+        out = []
+        for group in self.case.facts[Failures].groups:
+            mine = rows.filter((pl.col("service") == group.service) & (pl.col("signature") == group.signature) & pl.col("sure"))
+            inside = mine.filter(pl.any_horizontal([pl.col("ts").is_between(lo, hi + 5 * SECOND) for lo, hi in spans])).height if spans else 0
+            out.append({
+                "id": group.signature, "family": group.family, "service": group.service, "failures": group.failures, "failures_max": group.failures_max, "lines": group.lines, "bound": group.bound,
+                "first": self.at(group.first), "last": self.at(group.last), "first_wait_began": self.at(group.first_wait_began), "inside_incidents": inside, "parameters": group.parameters,
+            })  # fmt: skip
+        return out
+
+    def series(self, series: Series) -> dict[str, Any]:
+        """Return one probe series."""
+        late = [{"due": self.at(d.at), "answered": self.at(d.answered), "delay_s": round(((d.answered or d.at) - d.at) / SECOND, 1), "rivals": [{"due": self.at(r), "delay_s": round(((d.answered or r) - r) / SECOND, 1)} for r in d.rivals]} for d in series.at("late")]
+        return {
+            "series": series.name, "seen_by": series.seen_by, "period_s": series.period_s, "jitter_s": series.jitter_s, "due": len(series.dues), "answered": len(series.at("answered")), "late": late,
+            "missed": [self.at(d.at) for d in series.at("missed")], "failed": [self.at(d.at) for d in series.at("failed")],
+        }  # fmt: skip
+
+    def stalls(self) -> list[dict[str, Any]]:
+        """Return stalls with their grade and evidence."""
+        verdict = next(j.verdict for j in self.case.diagnosis.judgements if j.id == "process_stalled")
+        grade = GRADE_OF[verdict].value if verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) else "inferred"
+        return [
+            {"service": s.service, "start": self.at(s.start), "end": self.at(s.end), "grade": grade, "evidence": self.places(ref for w in s.witnesses for ref in w.refs), "parts": [[self.at(lo), self.at(hi)] for lo, hi in s.parts]}
+            for s in self.case.facts[Stalls].items
+        ]
+
+    def blind_gaps(self) -> list[dict[str, Any]]:
+        """Return the gaps of monitors."""
+        return [
+            {"monitor": g.monitor, "start": self.at(g.start), "end": self.at(g.end), "missing": g.missing, "others_alive": g.others_alive, "kind": g.kind,
+             "incidents_inside": [f"i{n + 1}" for n in g.inside], "incidents_overlapping": [f"i{n + 1}" for n in g.overlapping]}
+            for g in self.case.facts[Watch].gaps
+        ]  # fmt: skip
+
+    def daily(self) -> list[dict[str, Any]]:
+        """Return failures per day."""
+        return [{"date": d.date, "service": d.service, "signature": d.signature, "failures": d.failures, "lines": d.lines, "partial": d.partial, "bound": d.bound, "inside": d.inside} for d in self.case.facts[Daily].items]
+
+    def hypotheses(self) -> list[dict[str, Any]]:
+        """Return all judgements."""
+        return [
+            {"id": j.id, "title": j.title, "verdict": j.verdict.value, "why": self.words.say(f"why.{j.why}", j.values), "scope": j.scope, "for": self.places(j.supports[:6]), "against": self.places(j.contradicts[:4]), "needs": needs(j.needs)}
+            for j in self.case.diagnosis.judgements
+        ]
+
+    def impact(self) -> dict[str, Any]:
+        """Return who was hit."""
+        found = self.case.facts[Impact]
+        return {
+            "requests_failed": [{"service": r.service, "method": r.method, "route": r.route, "status": r.status, "count": r.count} for r in found.routes],
+            "clients": len(found.clients) if found.routes else None, "completed": found.completed,
+        }  # fmt: skip
+
+    def timeline(self) -> list[dict[str, Any]]:
+        """Return the rows of the timeline."""
+        return [
+            {"at": self.at(row.at), "kind": row.kind, "service": row.service, "text": self.words.say(row.key, row.values), "grade": row.grade.value, "evidence": self.places(row.refs)}
+            for row in self.case.diagnosis.timeline
+        ]
+
+    def findings(self) -> list[dict[str, Any]]:
+        """Return all findings with their text."""
+        return [
+            {"id": f"F{index}", "section": f.section, "key": f.key, "text": self.words.say(f.key, f.values), "grade": f.grade.value, "method": f.method, "formula": f.formula, "evidence": self.places(f.refs),
+             "scope": f.scope, "alternatives": list(f.alternatives), "needs": needs(f.needs)}
+            for index, f in enumerate(self.case.diagnosis.findings, start=1)
+        ]  # fmt: skip
+
+    def not_determined(self) -> list[dict[str, Any]]:
+        """Return the open questions; hypotheses that need the same input are asked together."""
+        out: list[dict[str, Any]] = []
+        for question in self.case.diagnosis.open_questions:
+            entry = {"question": self.words.say(question.question, question.values), "reason": question.reason, "needs": needs(question.needs), "hypothesis": question.hypothesis}
+            twin = next((other for other in out if other["needs"] == entry["needs"] and entry["needs"] and other["reason"] == entry["reason"]), None)
+            if twin is None:
+                out.append(entry)
+            else:
+                twin["question"] = f"{twin['question']} {entry['question']}"
+        return out
+
+    def actions(self, findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return suggestions, the most valuable first; each names the findings that it answers."""
+        by_key = {finding["key"]: finding["id"] for finding in findings}
+        rows = [{"text": self.words.say(a.key, a.values), "findings": [by_key[key] for key in a.answers if key in by_key], "value": a.value} for a in self.case.diagnosis.actions]
+        return sorted((row for row in rows if row["findings"]), key=lambda row: row["value"])
+
+    def evidence(self) -> list[dict[str, Any]]:
+        """Return every cited place with its text."""
+        out = []
+        for ref, name in self.ids.items():
+            quote = self.case.quotes.get(ref)
+            out.append({"id": name, "source": f"s{ref.source + 1}", "line": ref.line, "cursor": quote.cursor if quote else None, "at": self.at(quote.at) if quote else None, "text": quote.text if quote else ""})
+        return out
+
+    def bars(self) -> list[dict[str, Any]]:
+        """Return failures per bucket around the primary incident."""
+        if self.primary is None:
+            return []
+        lo, hi = self.primary.start, self.primary.end or self.case.facts[Incidents].last or self.primary.start
+        size = next((b for b in BUCKETS if (hi - lo) / SECOND / b <= BAR_ROWS), BUCKETS[-1])
+        first, last = lo // (size * SECOND), hi // (size * SECOND)
+        counts = dict(self.per_bucket(size, lo, hi + 5 * SECOND).group_by("bucket").agg(n=pl.len()).iter_rows())
+        return [{"label": f"{moment(bucket * size * SECOND, self.zone):{'%H:%M' if size < 86400 else '%Y-%m-%d'}}", "count": counts.get(bucket, 0)} for bucket in range(first, last + 1)]
+
+    def per_bucket(self, size: int, lo: int, hi: int) -> pl.DataFrame:
+        """Return failures in a span with their bucket."""
+        rows = self.case.facts[Failures].rows
+        return rows.filter(pl.col("ts").is_between(lo, hi) & pl.col("sure")).with_columns(bucket=pl.col("ts") // (size * SECOND))
+
+    def chart(self) -> dict[str, Any]:
+        """Return the rows that the timeline chart draws."""
+        if self.primary is None:
+            return {"failures": [], "probes": [], "samples": [], "bucket_s": 60}
+        lo, hi = self.primary.start, self.primary.end or self.case.facts[Incidents].last or self.primary.start
+        size = 10 if hi - lo <= 1800 * SECOND else 60
+        margin = max(600 * SECOND, hi - lo)
+        grouped = self.per_bucket(size, lo - margin, hi + margin).group_by("bucket", "service", "family").agg(n=pl.len()).sort("bucket", "service", "family")
+        series = sorted(self.case.facts[Probes].series, key=lambda s: (s.seen_by != "service", -len(s.at("late"))))[:1]
+        return {
+            "failures": [{"at": self.at(bucket * size * SECOND), "service": service, "family": family, "count": n} for bucket, service, family, n in grouped.iter_rows()],
+            "probes": [{"due": self.at(d.at), "answered": self.at(d.answered), "state": d.state, "series": s.name} for s in series for d in s.dues if lo - margin <= d.at <= hi + margin and d.state != "blind"],
+            "samples": [{"at": self.at(at), "value": whole(value), "limit": whole(g.limit), "series": g.series} for g in self.case.facts[Samples].series[:1] for at, value in g.around],
+            "bucket_s": size,
+        }
+
+    def unfilled(self, findings: list[dict[str, Any]]) -> dict[str, str]:
+        """Say why a section has nothing to tell."""
+        have = {finding["section"] for finding in findings}
+        reasons = {}
+        for section in ("summary", "times", "impact", "mechanism", "alert", "recurrence", "noise", "clues"):
+            if section not in have:
+                reasons[section] = self.words.say(f"unfilled.{section}" if section in self.words.table["unfilled"] else "unfilled.other", {"incident": self.primary is not None})
+        if not self.case.diagnosis.timeline:
+            reasons["timeline"] = self.words.say("unfilled.timeline", {})
+        if not self.case.diagnosis.actions:
+            reasons["actions"] = self.words.say("unfilled.actions", {})
+        return reasons
+
+
+def needs(items: Iterable[Need]) -> list[dict[str, str]]:
+    """Return needs as JSON values."""
+    return [{"input": item.input, "command": item.command, "expires": item.expires} for item in items]
+
+
+def whole(value: float | None) -> float | int | None:
+    """Return a whole number as an integer."""
+    return int(value) if value is not None and float(value).is_integer() else value
+
+
+def list_sources(evidence: Evidence, zone: str) -> list[dict[str, Any]]:
+    """Return the ``sources`` array of report.json for a survey."""
+    tz = ZoneInfo(zone)
+    return [source_row(source, tz) for source in evidence.sources]
+
+
+def covered_days(case: Case) -> list[dict[str, Any]]:
+    """Return every day that the inputs touch, and whether they cover it in part only."""
+    return [{"date": date, "partial": partial} for date, partial in case.facts[Daily].days]
+
+
+def source_row(source: Source, zone: ZoneInfo) -> dict[str, Any]:
+    """Return one source."""
+    lines = source.lines
+    return {
+        "id": source.id, "name": source.name, "sha256": source.sha256, "bytes": source.size, "transport": source.transport, "message_formats": list(source.message_formats),
+        "zone": {"name": source.zone.name, "rule": source.zone.rule}, "first": iso(source.first_us, zone), "last": iso(source.last_us, zone),
+        "lines": {"total": lines.total, "in_records": lines.in_records, "blank": lines.blank, "unparsed": lines.unparsed} if lines else None,
+        "records": source.records, "copy_of": f"s{source.copy_of + 1}" if source.copy_of is not None else None, "limits": list(source.limits) + ([source.zone.why] if source.zone.why else []),
+        "skipped": source.skipped,
+    }  # fmt: skip

@@ -1,0 +1,99 @@
+"""Write instants, durations and counts the one way in which every table of the report shows them.
+
+    ``2026-09-09T09:42:26.412000-03:00``  ->  ``2026-09-09 09:42:26.412 -03:00``
+
+Words live in the templates; only unit names live here.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
+OPEN = "\N{GREATER-THAN OR EQUAL TO} "
+"""Stands before a number that is a lower bound."""
+SLACK = 12
+"""Characters: the notice of a cut is about as long as this."""
+
+
+def instant(value: str, *, fraction: bool = True) -> str:
+    """Show an ISO 8601 instant with date, seconds and numeric offset, in the zone in which it is given.
+
+    A fraction is shown where there is one, unless `fraction` is false. A text that is no instant is
+    returned as it is: the reader then sees what was stated.
+    """
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return value
+    clock = f"{at:%Y-%m-%d %H:%M:%S}"
+    if fraction and at.microsecond:
+        clock += f".{at.microsecond:06d}".rstrip("0")
+    return f"{clock} {at.isoformat()[-6:]}" if at.utcoffset() is not None else clock
+
+
+def elapsed(start: str | None, end: str | None) -> float | None:
+    """Return the seconds from `start` to `end`, or None where one of them is unknown."""
+    if start is None or end is None:
+        return None
+    try:
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    except (ValueError, TypeError):
+        return None
+
+
+def duration(seconds: float) -> str:
+    """Show seconds exactly, and from one minute on also in larger units: ``542 s (9 min 2 s)``."""
+    exact = f"{number(seconds)} s"
+    if abs(seconds) < 60:
+        return exact
+    rest, parts = round(abs(seconds), 6), []
+    for name, size in UNITS:
+        whole, rest = divmod(rest, size)
+        if whole:
+            parts.append(f"{whole:.0f} {name}")
+    rest = round(rest, 6)
+    if rest:
+        parts.append(f"{number(rest)} s")
+    return f"{exact} ({'-' if seconds < 0 else ''}{' '.join(parts)})"
+
+
+def number(value: float) -> str:
+    """Show a number without a needless fraction: ``300``, ``88.1``."""
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def count(least: int, most: int | None = None, *, bound: str = "exact") -> str:
+    """Show a count with its bounds: ``66``, ``≥ 66`` (a lower bound) or ``26 to 27`` (a range)."""
+    if bound != "exact" and (most is None or most <= least):
+        return f"{OPEN}{least}"
+    if most is not None and most > least:
+        return f"{least} to {most}"
+    return str(least)
+
+
+def clip(text: str, most: int) -> tuple[str, int]:
+    """Return the first `most` characters of `text`, and how many were left off.
+
+    The cut is made at a space where one is near; a few characters too many are not worth a cut.
+    """
+    if len(text) <= most + SLACK:
+        return text, 0
+    space = text.rfind(" ", most - SLACK, most)
+    head = text[: space if space > 0 else most].rstrip()
+    return head, len(text) - len(head)
+
+
+def bars(rows: list[tuple[str, int]], width: int = 40) -> list[str]:
+    """Draw a bar chart in text, the longest bar `width` wide, each bar beside its number.
+
+    A count above zero never has an empty bar.
+    """
+    top = max((n for _, n in rows), default=0)
+    wide = max((len(label) for label, _ in rows), default=0)
+    digits = max((len(str(n)) for _, n in rows), default=0)
+    scale = min(1.0, width / top) if top else 0.0
+    return [
+        f"{label:<{wide}} {n:>{digits}} {'#' * max(round(n * scale), int(n > 0))}".rstrip()
+        for label, n in rows
+    ]

@@ -1,0 +1,394 @@
+"""Render report.json's document as the Markdown report: one template per section, in file order.
+
+Every ``{{ value }}`` of a template is escaped by `forensics.report.markdown.inline` unless it is Markdown
+already, so a template cannot forget it. A report that is too long for a ticket is rendered again with
+tighter limits; whatever a limit leaves out is counted on the page.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
+
+from forensics.report import markdown as md
+from forensics.report import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from importlib.resources.abc import Traversable
+
+LONGEST = 10_999
+"""Characters of a report: under 11,000, so that it fits a ticket beside its discussion."""
+SUMMARY_WORDS = 120
+"""Words of the section for a reader who reads nothing else, its heading included."""
+NAME = 200
+"""Characters of a value for which a template states no limit: names of services, kinds, zones."""
+UNKNOWN = "\N{EN DASH}"
+"""Stands where a value is null or empty."""
+BARRED = frozenset({"summary", "mechanism"})
+"""Sections in which a mere clue has no place; it is shown among the clues instead."""
+KEPT = frozenset({"summary", "times", "timeline", "ruled_out"})
+"""Sections that are shortened last."""
+
+
+class Markdown(str):
+    """Text that is Markdown already and is not escaped again."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        """Tell jinja2 that nothing is left to escape."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of each thing one page shows."""
+
+    text: int = 600
+    """Characters of a finding's text."""
+    why: int = 240
+    """Characters of a hypothesis' reason, and of other texts in tables."""
+    refs: int = 6
+    """Evidence ids behind one claim."""
+    findings: int = 12
+    """Findings per section."""
+    timeline: int = 40
+    """Rows of the timeline."""
+    rows: int = 30
+    """Rows of the other tables."""
+    minutes: int = 30
+    """Bars of the chart."""
+    evidence: int = 60
+    """Lines of evidence that are quoted; the others are only located."""
+    line: int = 120
+    """Characters of a quoted line."""
+    pad: str = " "
+    """What stands beside the content of a table's cell."""
+
+
+PLACES = 40
+"""Lines of evidence of which only the place is shown."""
+LEVELS = (
+    Limits(),
+    Limits(text=480, why=200, refs=4, timeline=30, rows=20, minutes=24, evidence=20, line=100),
+    Limits(text=400, why=160, refs=3, timeline=24, rows=12, minutes=20, evidence=12, line=80),
+    Limits(text=400, why=140, refs=3, timeline=20, rows=10, minutes=16, evidence=8, line=72),
+    Limits(text=360, why=120, refs=2, timeline=16, rows=8, minutes=14, evidence=6, line=64, pad=""),
+    Limits(
+        text=320, why=100, refs=2, findings=8, timeline=16, rows=6, minutes=12, evidence=3, line=60, pad=""
+    ),
+    Limits(
+        text=240, why=80, refs=2, findings=6, timeline=13, rows=5, minutes=10, evidence=3, line=56, pad=""
+    ),
+    Limits(text=160, why=60, refs=1, findings=4, timeline=8, rows=4, minutes=8, evidence=2, line=48, pad=""),
+)
+"""From roomy to tight; the first that fits is used."""
+
+
+def template_root() -> Traversable:
+    """Return the folder of the templates: the wheel's package data, else the checkout's ``templates/``."""
+    packed = files("forensics") / "_templates"
+    return packed if packed.is_dir() else Path(__file__).parents[2] / "templates"
+
+
+def markdown(document: dict[str, Any]) -> str:
+    """Render the whole report from a document of the shape of report.json."""
+    env = _environment()
+    for limits in LEVELS:
+        page = Page(document, limits, env)
+        sections = page.sections()
+        if _length(sections) <= LONGEST:
+            break
+    else:
+        _squeeze(sections, page.more)
+    return "\n\n".join(sections.values()) + "\n"
+
+
+class Page:
+    """One rendering at one level of tightness; remembers which evidence it has named."""
+
+    def __init__(self, document: dict[str, Any], limits: Limits, env: Environment) -> None:
+        """Prepare the templates for `document`."""
+        self.document = document
+        self.limits = limits
+        self.named: dict[str, None] = {}
+        self.known = {line["id"]: line for line in document["evidence"]}
+        self.env = env
+        self.env.globals |= {"page": self, "limit": limits, "doc": document, **_helpers(limits)}
+        self.env.globals["kit"] = self.env.get_template("kit/markdown.j2").make_module()
+        self.env.globals["say"] = self.env.get_template("kit/phrases.j2").make_module()
+
+    def sections(self) -> dict[str, str]:
+        """Render every section, in file order, by slug; none is ever only a heading."""
+        names = [name for name in self.env.list_templates() if name.startswith("sections/")]
+        return {slug: self._section(name, slug) for name in names if (slug := _slug(name))}
+
+    def more(self, left: int, what: str = "lines") -> str:
+        """Return the notice that `left` things of one kind are not shown."""
+        return str(self.env.globals["say"].more(left, what))  # type: ignore[attr-defined]
+
+    def findings(self, section: str) -> list[dict[str, Any]]:
+        """Return the findings of a section; clues are kept out of the summary and the mechanism."""
+        found = self.document["findings"]
+        if section == "clues":
+            return [f for f in found if f["section"] == section or _is_barred(f)]
+        return [f for f in found if f["section"] == section and not _is_barred(f)]
+
+    def primary(self) -> dict[str, Any] | None:
+        """Return the incident that the head of the report is about."""
+        incidents: list[dict[str, Any]] = self.document["incidents"]
+        return next((i for i in incidents if i["primary"]), incidents[0] if incidents else None)
+
+    def refs(self, ids: Iterable[str]) -> Markdown:
+        """Name evidence, as many ids as the limit allows, and remember what was named."""
+        known = [i for i in dict.fromkeys(ids) if i in self.known]
+        shown = known[: self.limits.refs]
+        self.named.update(dict.fromkeys(shown))
+        left = len(known) - len(shown)
+        return Markdown(", ".join(map(md.inline, shown)) + (f" +{left}" if left else ""))
+
+    def labels(self, ids: Iterable[str]) -> str:
+        """Name incidents by their labels."""
+        named = {i["id"]: i["label"] for i in self.document["incidents"]}
+        return ", ".join(str(named.get(i, i)) for i in ids)
+
+    def evidence(self) -> list[dict[str, Any]]:
+        """Return the lines to quote: those this page names first, in the order of their ids."""
+        return self._lines(list(self.named)[: self.limits.evidence])
+
+    def located(self) -> list[dict[str, Any]]:
+        """Return the other lines that this page names: there is room for their place only."""
+        return self._lines(list(self.named)[self.limits.evidence : self.limits.evidence + PLACES])
+
+    def _lines(self, ids: list[str]) -> list[dict[str, Any]]:
+        """Look up lines of evidence."""
+        return [self.known[i] for i in sorted(ids, key=_natural)]
+
+    def source(self, source_id: str) -> str:
+        """Return the name of a source."""
+        names = {s["id"]: s["name"] for s in self.document["sources"]}
+        return str(names.get(source_id, source_id))
+
+    def failures(self, signature: dict[str, Any]) -> str:
+        """Show how often a signature's operation failed, with its bounds."""
+        most = signature["failures_max"]
+        bound = "at_least" if most is None else signature["bound"]
+        return prose.count(signature["failures"], most, bound=bound)
+
+    def broken_beats(self) -> list[dict[str, Any]]:
+        """Return the probe series in which an answer was late, missed or failed."""
+        return [p for p in self.document["probes"] if p["late"] or p["missed"] or p["failed"]]
+
+    def spans(self) -> list[dict[str, Any]]:
+        """Return the sources that cover a span of time and are no copies."""
+        found = self.document["sources"]
+        return [s for s in found if s["first"] and s["last"] and not s["copy_of"] and not s["skipped"]]
+
+    def questions(self) -> list[dict[str, Any]]:
+        """Return the open questions; a need whose command an earlier one shows names that question."""
+        first: dict[str, int] = {}
+        asked = []
+        for at, question in enumerate(self.document["not_determined"], 1):
+            needs = [
+                need | {"seen": seen if (seen := first.setdefault(need["command"], at)) < at else None}
+                for need in question["needs"]
+            ]
+            asked.append(question | {"needs": needs})
+        return asked
+
+    def files(self, *, all: bool = False) -> list[str]:  # noqa: A002 - reads well in a template
+        """Return the inputs that can be hashed where they lie, quoted for a shell."""
+        names = [s["name"] for s in self.document["sources"] if s["sha256"] and "!" not in s["name"]]
+        return [_shell_name(name) for name in (names if all else names[: self.limits.rows])]
+
+    def chart(self, rows: list[dict[str, Any]]) -> list[str]:
+        """Draw the failures over time."""
+        return prose.bars([(prose.clip(row["label"], 40)[0], row["count"]) for row in rows])
+
+    def clip(self, text: str, most: int) -> Markdown:
+        """Escape a text of at most `most` characters; what is cut off is counted."""
+        head, left = prose.clip(text, most)
+        return Markdown(md.inline(head) + (f"… (+{left})" if left else ""))
+
+    def quote(self, text: str) -> Markdown:
+        """Quote a log line as code."""
+        head, left = prose.clip(text, self.limits.line)
+        return Markdown(md.code(head) + (f" … (+{left})" if left else ""))
+
+    def _section(self, name: str, slug: str) -> str:
+        """Render one section; the reason is given where it cannot be filled."""
+        text = re.sub(r"\n{3,}", "\n\n", self.env.get_template(name).render()).strip("\n")
+        reason = self.document["unfilled"].get(slug)
+        say: Any = self.env.globals["say"]
+        if reason is not None:
+            text += f"\n\n{self.clip(reason, self.limits.text)}"
+        elif "\n" not in text:
+            text += f"\n\n{str(say.nothing(slug)).strip()}"
+        return text if slug != "summary" else _shorten(text, _is_brief, self.more, drop=-2)
+
+
+class _Loader(BaseLoader):
+    """Reads templates from a folder that may be inside a wheel."""
+
+    def __init__(self, root: Traversable) -> None:
+        self.root = root
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, None, Callable[[], bool]]:  # noqa: ARG002
+        """Return the text of a template."""
+        file = self.root.joinpath(*template.split("/"))
+        if not file.is_file():
+            raise TemplateNotFound(template)
+        return file.read_text("utf-8"), None, lambda: True
+
+    def list_templates(self) -> list[str]:
+        """Name all templates, ``folder/file.j2``, sorted."""
+        folders = [folder for folder in self.root.iterdir() if folder.is_dir()]
+        return sorted(f"{d.name}/{f.name}" for d in folders for f in d.iterdir() if f.name.endswith(".j2"))
+
+
+def _environment() -> Environment:
+    """Return the templates' environment: whatever is not Markdown yet is escaped as plain text."""
+    return Environment(
+        loader=_Loader(template_root()),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _finalize(value: Any) -> Any:
+    """Escape a value unless it is Markdown; what is unknown is shown as a dash."""
+    if value is None:
+        return Markdown(UNKNOWN)
+    if hasattr(value, "__html__"):
+        return value
+    text, left = prose.clip(str(value), NAME)
+    before, after = " " * text.startswith(" "), " " * (len(text) > 1 and text.endswith(" "))
+    return Markdown(f"{before}{md.inline(text)}{f'… (+{left})' if left else after}")
+
+
+def _helpers(limits: Limits) -> dict[str, Any]:
+    """Return what every template may call."""
+    return {
+        "code": lambda text: Markdown(md.code(text)),
+        "count": prose.count,
+        "cut": _cut,
+        "duration": prose.duration,
+        "elapsed": prose.elapsed,
+        "fence": lambda lines, info="": Markdown(md.fence(lines, info)),
+        "instant": prose.instant,
+        "middle": _middle,
+        "number": prose.number,
+        "row": partial(_row, limits.pad),
+        "tight": _tight,
+        "url": lambda path: Markdown(quote(path, safe="/._-")),
+    }
+
+
+def _row(pad: str, cells: Iterable[Any]) -> Markdown:
+    """Join cells to a table's row; an empty one is shown as a dash."""
+    shown = (str(_finalize(value)).strip() or UNKNOWN for value in cells)
+    return Markdown(f"|{'|'.join(pad + md.row_safe(text) + pad for text in shown)}|")
+
+
+def _tight(text: str) -> Markdown:
+    """Drop blank lines and the blanks around lines: the rows of a table must touch."""
+    return Markdown("\n".join(line.strip() for line in str(text).splitlines() if line.strip()))
+
+
+def _shell_name(name: str) -> str:
+    """Quote a file name for a shell; one that looks like an option is made a path."""
+    return shlex.quote(f"./{name}" if name.startswith("-") else name)
+
+
+def _cut(rows: list[Any], most: int, *, last: bool = False) -> list[Any]:
+    """Return the first `most` rows, or the last ones."""
+    return rows[max(len(rows) - most, 0) :] if last else rows[:most]
+
+
+def _middle(rows: list[Any], most: int) -> tuple[list[Any], list[Any], list[Any]]:
+    """Split rows into a head, what is left out, and a tail, so that both ends of a story stay."""
+    if len(rows) <= most:
+        return rows, [], []
+    head = most - most // 3
+    tail = len(rows) - most // 3
+    return rows[:head], rows[head:tail], rows[tail:]
+
+
+def _is_barred(finding: dict[str, Any]) -> bool:
+    """Tell whether a finding is a clue in a section that admits none."""
+    return finding["grade"] == "clue" and finding["section"] in BARRED
+
+
+def _natural(name: str) -> tuple[Any, ...]:
+    """Sort E2 before E10."""
+    return tuple((not part.isdecimal(), part.zfill(12)) for part in re.findall(r"\d+|\D+", name))
+
+
+def _is_brief(text: str) -> bool:
+    """Tell whether the summary is short enough."""
+    return len(text.split()) <= SUMMARY_WORDS
+
+
+def _slug(name: str) -> str:
+    """Return a section's name: ``sections/07-ruled-out.j2`` is ``ruled_out``."""
+    return name.split("/")[1][3:-3].replace("-", "_")
+
+
+def _length(sections: dict[str, str]) -> int:
+    """Count the characters of the report, blank lines between sections included."""
+    return sum(len(text) + 2 for text in sections.values())
+
+
+def _squeeze(sections: dict[str, str], more: Callable[[int], str]) -> None:
+    """Shorten the longest sections, a quarter at a time, until the report fits; the headings stay."""
+    while _length(sections) > LONGEST:
+        slug = max(sections, key=lambda name: len(sections[name]) // (3 if name in KEPT else 1))
+        goal = len(sections[slug]) * 3 // 4
+        sections[slug] = _shorten(sections[slug], partial(_is_within, goal), more)
+
+
+def _is_within(goal: int, text: str) -> bool:
+    """Tell whether a text has at most `goal` characters."""
+    return len(text) <= goal
+
+
+def _shorten(section: str, fits: Callable[[str], bool], more: Callable[[int], str], *, drop: int = -1) -> str:
+    """Drop whole rows, list items and fences until the section fits, and say how many.
+
+    They are dropped from the end, or before the last one (`drop` is -2): a summary ends in the
+    greatest unknown, which must stay.
+    """
+    blocks = _blocks(section)
+    kept = list(blocks)
+    text = section
+    while not fits(text) and len(kept) > 1:
+        kept.pop(drop if len(kept) > 2 else -1)
+        text = "\n".join(kept).rstrip("\n") + f"\n\n{more(len(blocks) - len(kept))}"
+    return text
+
+
+def _blocks(section: str) -> list[str]:
+    """Split a section into what can be dropped as a whole: a row, an item, a paragraph, a fence."""
+    blocks: list[str] = []
+    ticks = ""
+    for line in section.split("\n"):
+        if ticks or not line.strip() or line.startswith("|---"):
+            blocks[-1] += f"\n{line}"
+            ticks = "" if line == ticks else ticks
+        else:
+            blocks.append(line)
+            opened = re.match("`{3,}(?=[^`]*$)", line)
+            ticks = opened[0] if opened else ""
+    return blocks

@@ -1,0 +1,67 @@
+"""Words: what findings, verdicts, timeline rows and actions say, from the catalogue of a language."""
+
+from __future__ import annotations
+
+import datetime as dt
+import tomllib
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from jinja2 import Environment, StrictUndefined
+
+from forensics.report import prose
+from forensics.report.render import template_root
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+def moment(us: int, zone: ZoneInfo) -> dt.datetime:
+    """Return an instant in a zone."""
+    return dt.datetime.fromtimestamp(us // 1_000_000, zone).replace(microsecond=us % 1_000_000)
+
+
+def iso(us: int | None, zone: ZoneInfo) -> str | None:
+    """Return an instant as ISO 8601 with offset, with milliseconds where it has a fraction."""
+    if us is None:
+        return None
+    return moment(us, zone).isoformat(timespec="milliseconds" if us % 1_000_000 else "seconds")
+
+
+class Statements:
+    """One language's catalogue, ready to speak about instants of one zone."""
+
+    def __init__(self, language: str, zone: str) -> None:
+        self.zone = ZoneInfo(zone)
+        self.environment = Environment(autoescape=False, undefined=StrictUndefined)  # noqa: S701 - plain text; the renderer escapes it
+        self.environment.filters.update(at=self.at, clock=self.clock, secs=lambda value: prose.duration(round(value, 1)), num=number)
+        self.table = catalogue(language)
+        self.compiled: dict[str, Template] = {}
+
+    def at(self, us: int) -> str:
+        """Show an instant with date and offset, to the second."""
+        return prose.instant(moment(us, self.zone).isoformat(timespec="seconds"))
+
+    def clock(self, us: int) -> str:
+        """Show the time of day of an instant."""
+        return f"{moment(us, self.zone):%H:%M:%S}"
+
+    def say(self, key: str, values: dict[str, Any]) -> str:
+        """Return one statement as plain text."""
+        if key not in self.compiled:
+            section, _, name = key.rpartition(".")
+            self.compiled[key] = self.environment.from_string(self.table[section][name])
+        return " ".join(self.compiled[key].render(values).split())
+
+
+def number(value: float | str) -> str:
+    """Show a number without a needless fraction, at most two digits of it."""
+    return prose.number(round(float(value), 2))
+
+
+@cache
+def catalogue(language: str) -> dict[str, Any]:
+    """Load the statements of a language."""
+    path = template_root() / "statements" / f"{language}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))

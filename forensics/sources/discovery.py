@@ -1,0 +1,93 @@
+"""Which files do the given inputs name?
+
+A folder is walked, a glob expanded, standard input spooled to a private file. Names are relative to the input,
+so that no path of the machine reaches a report.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensics.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STDIN = "-"
+WILDCARDS = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One file to read: where it is, and the name that the report gives it."""
+
+    path: Path
+    name: str
+    trouble: str | None = None
+    """Why it can't be opened (permissions, a dangling link), None when it can."""
+
+
+def discover(inputs: Iterable[str]) -> list[Input]:
+    """Expand inputs into files, sorted by name; a missing one is a UsageError, an unreadable one is listed."""
+    found: dict[Path, Input] = {}
+    for text in inputs:
+        for item in expand(text):
+            found.setdefault(item.path, item)
+    return sorted(found.values(), key=lambda item: item.name)
+
+
+def expand(text: str) -> list[Input]:
+    """Return the files of one input."""
+    if text == STDIN:
+        return [Input(spool(), "stdin")]
+    path = Path(text)
+    if path.is_dir():
+        return walk(path)
+    if path.exists() or path.is_symlink():
+        return [check(path, path.name)]
+    if WILDCARDS & set(text):
+        matches = sorted(Path(hit) for hit in glob.glob(text, recursive=True))  # noqa: PTH207 - a glob may be absolute
+        if matches:
+            return [item for match in matches for item in (walk(match) if match.is_dir() else [check(match, match.name)])]
+    raise UsageError("no such file or folder", where=text, remedy="give a file, a folder, a glob or - for standard input")
+
+
+def walk(folder: Path) -> list[Input]:
+    """Return all files below a folder; hidden files and folders are left out."""
+    items: list[Input] = []
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith("."):
+                path = Path(root, name)
+                items.append(check(path, path.relative_to(folder).as_posix()))
+    return items
+
+
+def check(path: Path, name: str) -> Input:
+    """Say now why a file can't be opened, so that the rest can be read."""
+    try:
+        if not path.is_file():
+            return Input(path, name, "not a regular file; export its content into a file")
+        with path.open("rb"):
+            return Input(path, name)
+    except PermissionError:
+        return Input(path, name, f"permission denied (mode {path.stat().st_mode & 0o777:o}); copy it with sudo and make the copy readable")
+    except OSError as error:
+        return Input(path, name, f"cannot be opened ({error.strerror}); export it again")
+
+
+def spool() -> Path:
+    """Copy standard input to a private temporary file, which is removed when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="forensics-"))
+    target = folder / "stdin"
+    with target.open("wb") as out:
+        shutil.copyfileobj(sys.stdin.buffer, out)
+    return target
