@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -26,6 +25,7 @@ from forensics.sources.discovery import discover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from forensics.ingest.plan import Plan
     from forensics.model.facts import Facts
@@ -68,7 +68,13 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     evidence = restricted(evidence, known, options.units)
     facts = analyses.run_all(evidence, known)
     diagnosis = diagnose(evidence, known, facts)
-    said = {"tz": options.tz, "lang": options.lang, "since": options.since, "until": options.until, "unit": list(options.units)}
+    said = {
+        "tz": options.tz,
+        "lang": options.lang,
+        "since": options.since,
+        "until": options.until,
+        "unit": list(options.units),
+    }
     return Case(
         evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, cited(diagnosis, facts)), version=tool_version(),
         signatures_sha256=catalogue.fingerprint(*options.signatures), options=said,
@@ -80,10 +86,17 @@ def survey(inputs: Iterable[str], options: Options) -> Evidence:
     case_file = casefile.read(options.case) if options.case else casefile.CaseFile()
     zone = options.tz or case_file.timezone or clock.UTC
     clock.zone(zone)
-    return gather(plan.make(discover(inputs)), Matcher(load(*options.signatures)), options, zone_rule(case_file, options, zone))
+    return gather(
+        plan.make(discover(inputs)),
+        Matcher(load(*options.signatures)),
+        options,
+        zone_rule(case_file, options, zone),
+    )
 
 
-def gather(plans: list[Plan], matcher: Matcher, options: Options, zones: Callable[[Source], Zone]) -> Evidence:
+def gather(
+    plans: list[Plan], matcher: Matcher, options: Options, zones: Callable[[Source], Zone]
+) -> Evidence:
     """Digest every planned input and settle the whole."""
     reading = engine.read_all(plans, matcher, options.shard_size, options.tick)
     return fold.settle(reading.digest, reading.facts, zones, reading.has_lines)
@@ -106,7 +119,11 @@ def zone_rule(case_file: casefile.CaseFile, options: Options, zone: str) -> Call
                 return Zone(entry.timezone, "given")
         if options.tz or case_file.timezone:
             return Zone(zone, "given")
-        return Zone(zone, "assumed", f"times carry no zone and are taken as {zone}: give --tz or a timezone in case.toml")
+        return Zone(
+            zone,
+            "assumed",
+            f"times carry no zone and are taken as {zone}: give --tz or a timezone in case.toml",
+        )
 
     return rule
 
@@ -126,7 +143,10 @@ def restricted(evidence: Evidence, known: Known, units: tuple[str, ...]) -> Evid
     """Leave out what lies outside --since/--until or belongs to another unit."""
     if known.since is None and known.until is None and not units:
         return evidence
-    lo, hi = known.since if known.since is not None else -(2**62), known.until if known.until is not None else 2**62
+    lo, hi = (
+        known.since if known.since is not None else -(2**62),
+        known.until if known.until is not None else 2**62,
+    )
     if lo > hi:
         raise UsageError("--since lies after --until", remedy="swap them")
     names = {unit.removesuffix(".service") for unit in units}
@@ -135,7 +155,9 @@ def restricted(evidence: Evidence, known: Known, units: tuple[str, ...]) -> Evid
         kept = frame
         for column, scale in (("ts", 1), ("second", 1_000_000), ("minute", 60_000_000)):
             if column in frame.columns:
-                kept = kept.filter((pl.col(column) * scale).is_between(lo - (scale - 1 if scale > 1 else 0), hi))
+                kept = kept.filter(
+                    (pl.col(column) * scale).is_between(lo - (scale - 1 if scale > 1 else 0), hi)
+                )
         if names and "service" in frame.columns and name != "formats":
             kept = kept.filter(pl.col("service").is_in(list(names)))
         frames[name] = kept
@@ -144,9 +166,15 @@ def restricted(evidence: Evidence, known: Known, units: tuple[str, ...]) -> Evid
 
 def cited(diagnosis: Diagnosis, facts: Facts) -> set[Ref]:
     """Return every place that the report will name."""
-    refs = {ref for finding in diagnosis.findings for ref in finding.refs} | {ref for row in diagnosis.timeline for ref in row.refs}
-    refs |= {ref for judgement in diagnosis.judgements for ref in (*judgement.supports, *judgement.contradicts)}
-    return refs | {ref for stall in facts[Stalls].items for witness in stall.witnesses for ref in witness.refs}
+    refs = {ref for finding in diagnosis.findings for ref in finding.refs} | {
+        ref for row in diagnosis.timeline for ref in row.refs
+    }
+    refs |= {
+        ref for judgement in diagnosis.judgements for ref in (*judgement.supports, *judgement.contradicts)
+    }
+    return refs | {
+        ref for stall in facts[Stalls].items for witness in stall.witnesses for ref in witness.refs
+    }
 
 
 def quote_all(plans: list[Plan], evidence: Evidence, refs: set[Ref]) -> dict[Ref, Quote]:
@@ -171,8 +199,17 @@ def quote(item: Plan, window: bytes) -> Quote:
         whole = window[: window.rfind(b"\n") + 1] or window
         one_line = item.plug.name in ("journald_json", "docker_json")
         records = item.plug.parse(first + b"\n" if one_line else whole).records
-        if records is not None and records.height and records["line"][0] == 1 and records["message"][0] is not None:
-            return Quote(str(records["message"][0])[:QUOTE_CHARS], records["ts"][0] if not records["naive"][0] else None, records["cursor"][0])
+        if (
+            records is not None
+            and records.height
+            and records["line"][0] == 1
+            and records["message"][0] is not None
+        ):
+            return Quote(
+                str(records["message"][0])[:QUOTE_CHARS],
+                records["ts"][0] if not records["naive"][0] else None,
+                records["cursor"][0],
+            )
     return Quote(first.decode("utf-8", "replace").strip()[:QUOTE_CHARS], None)
 
 
@@ -180,7 +217,19 @@ def quote_rows(evidence: Evidence, source: int, lines: list[int]) -> dict[Ref, Q
     """Return the rows of a database as text."""
     rows = evidence["beats"].filter((pl.col("source") == source) & pl.col("line").is_in(lines))
     return {
-        Ref(source, row["line"]): Quote(" ".join(str(part) for part in (row["monitor"], row["status"], row["error"], f"{row['latency_ms']} ms" if row["latency_ms"] is not None else None) if part), row["ts"])
+        Ref(source, row["line"]): Quote(
+            " ".join(
+                str(part)
+                for part in (
+                    row["monitor"],
+                    row["status"],
+                    row["error"],
+                    f"{row['latency_ms']} ms" if row["latency_ms"] is not None else None,
+                )
+                if part
+            ),
+            row["ts"],
+        )
         for row in rows.iter_rows(named=True)
     }
 
@@ -194,7 +243,10 @@ def with_times(quotes: dict[Ref, Quote], evidence: Evidence) -> dict[Ref, Quote]
     for name in ("seconds",):
         for source, line, ts in evidence[name].select("source", "first_line", "first_us").iter_rows():
             known.setdefault(Ref(source, line), ts)
-    return {ref: Quote(item.text, item.at if item.at is not None else known.get(ref), item.cursor) for ref, item in quotes.items()}
+    return {
+        ref: Quote(item.text, item.at if item.at is not None else known.get(ref), item.cursor)
+        for ref, item in quotes.items()
+    }
 
 
 def nothing_read(case: Case) -> bool:
@@ -213,7 +265,11 @@ def raw_lines(report: dict[str, Any], name: str, inputs: Iterable[str]) -> list[
     finding = next((item for item in report.get("findings", []) if item["id"] == name), None)
     wanted = finding["evidence"] if finding else [name]
     if unknown := [item for item in wanted if item not in evidence]:
-        raise UsageError(f"no finding or evidence {unknown[0]!r} in the report", where=name, remedy="ids are F1, F2 … and E1, E2 …")
+        raise UsageError(
+            f"no finding or evidence {unknown[0]!r} in the report",
+            where=name,
+            remedy="ids are F1, F2 … and E1, E2 …",
+        )
     hashes = {source["id"]: source for source in report["sources"]}
     found = {streams.sha256(item.path): item.path for item in discover(inputs) if item.trouble is None}
     out = []
@@ -227,5 +283,3 @@ def raw_lines(report: dict[str, Any], name: str, inputs: Iterable[str]) -> list[
             text = window.split(b"\n", 1)[0].decode("utf-8", "replace")
         out.append((f"{key} {source['name']}:{entry['line']}", text))
     return out
-
-

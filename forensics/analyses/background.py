@@ -6,7 +6,7 @@ Rates are per hour of time in which the producer was running; a stalled process 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -33,7 +33,11 @@ def background(evidence: Evidence, known: Known, facts: Facts) -> Background:
     del known
     spans = [(item.start, item.end or facts[Incidents].last or item.start) for item in facts[Incidents].items]
     minute = pl.col("minute") * MINUTE
-    inside = pl.any_horizontal([(minute < hi) & (minute + MINUTE > lo) for lo, hi in spans]) if spans else pl.lit(value=False)
+    inside = (
+        pl.any_horizontal([(minute < hi) & (minute + MINUTE > lo) for lo, hi in spans])
+        if spans
+        else pl.lit(value=False)
+    )
     counted = (
         evidence["templates"].with_columns(inside=inside).group_by("service", "template")
         .agg(level=pl.col("level").drop_nulls().first(), inside=pl.col("n").filter(pl.col("inside")).sum(), outside=pl.col("n").filter(~pl.col("inside")).sum(),
@@ -41,10 +45,23 @@ def background(evidence: Evidence, known: Known, facts: Facts) -> Background:
              place=pl.struct("source", "first_line").sort_by("minute", "source", "first_line").first())
         .sort(pl.col("inside") + pl.col("outside"), "service", "template", descending=[True, False, False])
     )  # fmt: skip
-    hours = {cover.service: running_hours(cover.first, cover.last, spans, cover.service, facts) for cover in facts[Coverage].services}
+    hours = {
+        cover.service: running_hours(cover.first, cover.last, spans, cover.service, facts)
+        for cover in facts[Coverage].services
+    }
     found = [noise(row, *hours.get(row["service"], (0.0, 0.0))) for row in counted.iter_rows(named=True)]
-    loud = [item for item in found if item.level in ("error", "warning", "critical") or matches(item.template) or item.verdict in ("new", "vanished")]
-    return Background(tuple(sorted(loud, key=lambda item: (rank(item), -(item.inside + item.outside), item.template)))[:SHOWN])
+    loud = [
+        item
+        for item in found
+        if item.level in ("error", "warning", "critical")
+        or matches(item.template)
+        or item.verdict in ("new", "vanished")
+    ]
+    return Background(
+        tuple(sorted(loud, key=lambda item: (rank(item), -(item.inside + item.outside), item.template)))[
+            :SHOWN
+        ]
+    )
 
 
 def matches(template: str) -> bool:
@@ -57,7 +74,9 @@ def rank(item: Noise) -> int:
     return ("pre_existing", "risen", "new", "vanished").index(item.verdict)
 
 
-def running_hours(first: int, last: int, spans: list[tuple[int, int]], service: str, facts: Facts) -> tuple[float, float]:
+def running_hours(
+    first: int, last: int, spans: list[tuple[int, int]], service: str, facts: Facts
+) -> tuple[float, float]:
     """Return the hours inside and outside incidents in which a service was covered and running.
 
     Templates are counted by the minute, so that the minutes which an incident touches count as inside.
@@ -91,14 +110,12 @@ def overlap(spans: list[tuple[int, int]], gone: list[tuple[int, int]]) -> float:
     return sum(max(0, min(hi, b) - max(lo, a)) for lo, hi in spans for a, b in merged(gone)) / 1e6
 
 
-def noise(row: dict[str, object], hours_in: float, hours_out: float) -> Noise:
+def noise(row: dict[str, Any], hours_in: float, hours_out: float) -> Noise:
     """Judge one template."""
-    inside, outside = int(row["inside"]), int(row["outside"])  # type: ignore[call-overload]
+    inside, outside, place = row["inside"], row["outside"], row["place"]
     expected = outside / hours_out * hours_in if hours_out > 0 else 0.0
-    place = row["place"]
-    assert isinstance(place, dict)
     return Noise(
-        template=str(row["template"]), service=str(row["service"]), level=row["level"] and str(row["level"]), inside=inside, outside=outside,  # type: ignore[arg-type]
+        template=row["template"], service=row["service"], level=row["level"], inside=inside, outside=outside,
         inside_per_hour=round(inside / hours_in, 1) if hours_in > 0 else None, outside_per_hour=round(outside / hours_out, 1) if hours_out > 0 else None,
         expected=round(expected, 1), verdict=verdict(inside, expected, before=outside > 0), ref=Ref(place["source"], place["first_line"]),
     )  # fmt: skip
@@ -115,4 +132,10 @@ def verdict(inside: int, expected: float, *, before: bool) -> str:
     return "pre_existing"
 
 
-PLUG = Analysis(name="background", question="Which messages are always there, which are new, which vanished?", gives=Background, run=background, needs=(Incidents, Coverage, Restarts))
+PLUG = Analysis(
+    name="background",
+    question="Which messages are always there, which are new, which vanished?",
+    gives=Background,
+    run=background,
+    needs=(Incidents, Coverage, Restarts),
+)

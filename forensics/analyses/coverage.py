@@ -34,8 +34,16 @@ def coverage(evidence: Evidence, known: Known, facts: Facts) -> Coverage:
         )
         for row in grouped.sort("service").iter_rows(named=True)
     )  # fmt: skip
-    edges = [(source.first_us, source.last_us) for source in evidence.sources if source.first_us is not None and source.last_us is not None]
-    return Coverage(services, min((lo for lo, _ in edges), default=None), max((hi for _, hi in edges), default=None))
+    edges = [
+        (source.first_us, source.last_us)
+        for source in evidence.sources
+        if source.first_us is not None and source.last_us is not None
+    ]
+    return Coverage(
+        services, min((lo for lo, _ in edges), default=None), max((hi for _, hi in edges), default=None)
+    )
 
 
-PLUG = Analysis(name="coverage", question="From when to when does each service leave lines?", gives=Coverage, run=coverage)
+PLUG = Analysis(
+    name="coverage", question="From when to when does each service leave lines?", gives=Coverage, run=coverage
+)

@@ -25,13 +25,40 @@ def daily(evidence: Evidence, known: Known, facts: Facts) -> Daily:
     zone = ZoneInfo(known.zone)
     rows = facts[Failures].rows
     spans = [(item.start, item.end or facts[Incidents].last or item.start) for item in facts[Incidents].items]
-    inside = pl.any_horizontal([pl.col("ts").is_between(lo, hi + 5_000_000) for lo, hi in spans]) if spans else pl.lit(value=False)
-    days = rows.with_columns(date=pl.from_epoch("ts", time_unit="us").dt.replace_time_zone("UTC").dt.convert_time_zone(known.zone).dt.strftime("%Y-%m-%d"), inside=inside)
-    grouped = days.group_by("date", "service", "signature").agg(failures=pl.col("sure").sum(), lines=pl.col("lines").sum(), inside=(pl.col("inside") & pl.col("sure")).sum()).sort("date", "service", "signature")
+    inside = (
+        pl.any_horizontal([pl.col("ts").is_between(lo, hi + 5_000_000) for lo, hi in spans])
+        if spans
+        else pl.lit(value=False)
+    )
+    days = rows.with_columns(
+        date=pl.from_epoch("ts", time_unit="us")
+        .dt.replace_time_zone("UTC")
+        .dt.convert_time_zone(known.zone)
+        .dt.strftime("%Y-%m-%d"),
+        inside=inside,
+    )
+    grouped = (
+        days.group_by("date", "service", "signature")
+        .agg(
+            failures=pl.col("sure").sum(),
+            lines=pl.col("lines").sum(),
+            inside=(pl.col("inside") & pl.col("sure")).sum(),
+        )
+        .sort("date", "service", "signature")
+    )
     bounds = {(group.service, group.signature): group.bound for group in facts[Failures].groups}
     covers = {cover.service: (cover.first, cover.last) for cover in facts[Coverage].services}
     items = tuple(
-        Day(row["date"], row["service"], row["signature"], row["failures"], row["lines"], is_partial(row["date"], covers.get(row["service"]), zone), bounds[row["service"], row["signature"]], row["inside"])
+        Day(
+            row["date"],
+            row["service"],
+            row["signature"],
+            row["failures"],
+            row["lines"],
+            is_partial(row["date"], covers.get(row["service"]), zone),
+            bounds[row["service"], row["signature"]],
+            row["inside"],
+        )
         for row in grouped.iter_rows(named=True)
     )
     return Daily(items, tuple(covered_days(facts, zone)))
@@ -49,7 +76,11 @@ def is_partial(date: str, cover: tuple[int, int] | None, zone: ZoneInfo) -> bool
 def covered_days(facts: Facts, zone: ZoneInfo) -> list[tuple[str, bool]]:
     """Return every day that the inputs touch, and whether it is covered in part only."""
     first, last = facts[Coverage].first, facts[Coverage].last
-    services = [cover for cover in facts[Coverage].services if any(group.service == cover.service for group in facts[Failures].groups)]
+    services = [
+        cover
+        for cover in facts[Coverage].services
+        if any(group.service == cover.service for group in facts[Failures].groups)
+    ]
     if services:
         first, last = min(cover.first for cover in services), max(cover.last for cover in services)
     if first is None or last is None:
@@ -63,4 +94,10 @@ def covered_days(facts: Facts, zone: ZoneInfo) -> list[tuple[str, bool]]:
     return out
 
 
-PLUG = Analysis(name="daily", question="How many failures per day?", gives=Daily, run=daily, needs=(Failures, Incidents, Coverage))
+PLUG = Analysis(
+    name="daily",
+    question="How many failures per day?",
+    gives=Daily,
+    run=daily,
+    needs=(Failures, Incidents, Coverage),
+)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import FailureGroup, Facts, Failures, Losses
+from forensics.model.facts import Coverage, Facts, FailureGroup, Failures, Losses
+from forensics.model.frames import least, most
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -32,6 +33,11 @@ PERHAPS = 120_000_000
 """Within this time a traceback may belong to an earlier one-line message, if the process was silent between them."""
 QUIET = 5_000_000
 """A silence that can hold back a traceback, in microseconds."""
+ENDING = 30_000_000
+"""A log that ends this soon after a failure, and this long before the other inputs, ends amid failures; microseconds."""
+SUPPRESSED = "journald suppressed messages of this unit"
+CAPPED = "there are more lines a minute than are kept"
+SILENT = "its log ends amid failures while other inputs go on"
 STREAM = ["source", "service", "pid", "signature"]
 COLUMNS = {
     "service": pl.String, "signature": pl.String, "family": pl.String, "side": pl.String, "ts": pl.Int64, "began": pl.Int64,
@@ -42,36 +48,83 @@ REFS = 12
 
 def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
     """Count failures per service and signature."""
-    wanted = {name: signature for name, signature in known.signatures.items() if signature.counts == "failure"}
+    wanted = {
+        name: signature for name, signature in known.signatures.items() if signature.counts == "failure"
+    }
     hits = evidence["hits"].filter(pl.col("signature").is_in(list(wanted)) & pl.col("ts").is_not_null())
     rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"])
     exact = evidence["hit_counts"].group_by("service", "signature").agg(n=pl.col("n").sum())
     kept = hits.group_by("service", "signature").agg(n=pl.len())
     lines = {(service, signature): n for service, signature, n in exact.iter_rows()}
-    capped = {(service, signature) for service, signature, n in kept.iter_rows() if lines.get((service, signature), 0) > n}
+    capped = {
+        (service, signature)
+        for service, signature, n in kept.iter_rows()
+        if lines.get((service, signature), 0) > n
+    }
     lost = {loss.service: loss for loss in facts[Losses].items}
+    cut = fell_silent(rows, facts)
     groups = []
     for (service, name), part in rows.group_by("service", "signature", maintain_order=True):
         signature = wanted[str(name)]
-        reason = "journald suppressed messages of this unit" if service in lost else "more lines a minute than are kept" if (service, name) in capped else ""
-        groups.append(group(part, hits, signature, str(service), lines.get((service, name), part["lines"].sum()), reason))
+        reason = (
+            SUPPRESSED
+            if service in lost
+            else CAPPED
+            if (service, name) in capped
+            else SILENT
+            if service in cut
+            else ""
+        )
+        groups.append(
+            group(
+                part, hits, signature, str(service), lines.get((service, name), part["lines"].sum()), reason
+            )
+        )
     return Failures(tuple(sorted(groups, key=lambda item: (item.signature, item.service))), rows)
 
 
-def join_lines(hits: pl.DataFrame, wanted: dict[str, Signature], seconds: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
+def fell_silent(rows: pl.DataFrame, facts: Facts) -> set[str]:
+    """Return services whose log ends amid failures while other inputs go on: a stalled process prints no more failures."""
+    last = facts[Coverage].last or 0
+    ends = {
+        str(service): int(ts) for service, ts in rows.group_by("service").agg(pl.col("ts").max()).iter_rows()
+    }
+    covers = {cover.service: cover.last for cover in facts[Coverage].services}
+    return {
+        service
+        for service, ts in ends.items()
+        if service in covers and covers[service] - ts <= ENDING and last - covers[service] >= ENDING
+    }
+
+
+def join_lines(
+    hits: pl.DataFrame, wanted: dict[str, Signature], seconds: pl.DataFrame, failed: pl.DataFrame
+) -> pl.DataFrame:
     """Return one row per failure."""
     one = hits.group_by(*STREAM, "fid", maintain_order=True).agg(
-        pl.col("ts").min(), pl.col("line").min(), pl.col("parameters").first(), traced=pl.col("ends_traceback").any(), lines=pl.len()
+        pl.col("ts").min(),
+        pl.col("line").min(),
+        pl.col("parameters").first(),
+        traced=pl.col("ends_traceback").any(),
+        lines=pl.len(),
     )
     parts = [pair(part, seconds) for _, part in one.group_by(STREAM, maintain_order=True)]
     table = pl.concat(parts) if parts else one.with_columns(sure=pl.lit(value=True))
-    waits = [wait_us(wanted[name], text) for name, text in table.select("signature", "parameters").iter_rows()]
+    waits = [
+        wait_us(wanted[name], text) for name, text in table.select("signature", "parameters").iter_rows()
+    ]
     return (
         table.with_columns(
-            family=pl.col("signature").replace_strict({name: s.family for name, s in wanted.items()}, return_dtype=pl.String, default=None),
-            side=pl.col("signature").replace_strict({name: s.side for name, s in wanted.items()}, return_dtype=pl.String, default=None),
+            family=pl.col("signature").replace_strict(
+                {name: s.family for name, s in wanted.items()}, return_dtype=pl.String, default=None
+            ),
+            side=pl.col("signature").replace_strict(
+                {name: s.side for name, s in wanted.items()}, return_dtype=pl.String, default=None
+            ),
             began=pl.col("ts") - pl.Series(waits, dtype=pl.Int64),
-            ends=pl.col("signature").replace_strict({name: s.marks == "end" for name, s in wanted.items()}, return_dtype=pl.Boolean, default=False),
+            ends=pl.col("signature").replace_strict(
+                {name: s.marks == "end" for name, s in wanted.items()}, return_dtype=pl.Boolean, default=False
+            ),
         )
         .pipe(by_request, failed)
         .select(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items())
@@ -85,12 +138,28 @@ def by_request(table: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
     Only for texts that mark the end of a wait, and only where a failed request of the same service ended within
     :data:`TOGETHER` and its log states how long it took.
     """
-    took = failed.filter(pl.col("duration_ms").is_not_null()).select("service", ended="ts", took="duration_ms").sort("ended")
+    took = (
+        failed.filter(pl.col("duration_ms").is_not_null())
+        .select("service", ended="ts", took="duration_ms")
+        .sort("ended")
+    )
     if not took.height or not table.height:
         return table
-    joined = table.sort("ts").join_asof(took, left_on="ts", right_on="ended", by="service", strategy="nearest", tolerance=TOGETHER, check_sortedness=False)
+    joined = table.sort("ts").join_asof(
+        took,
+        left_on="ts",
+        right_on="ended",
+        by="service",
+        strategy="nearest",
+        tolerance=TOGETHER,
+        check_sortedness=False,
+    )
     usable = pl.col("ends") & (pl.col("began") == pl.col("ts")) & pl.col("took").is_not_null()
-    return joined.with_columns(began=pl.when(usable).then(pl.min_horizontal("ts", "ended") - (pl.col("took") * 1000).cast(pl.Int64)).otherwise("began"))
+    return joined.with_columns(
+        began=pl.when(usable)
+        .then(pl.min_horizontal("ts", "ended") - (pl.col("took") * 1000).cast(pl.Int64))
+        .otherwise("began")
+    )
 
 
 def wait_us(signature: Signature, parameters: str) -> int:
@@ -113,9 +182,20 @@ def pair(part: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
     kept: list[dict[str, Any]] = []
     for row in rows:
         if row["traced"]:
-            kept.append({**row, "lines": row["lines"] + sum(message["lines"] for message in messages if taken.get(message["line"]) == row["line"]), "sure": True})
+            kept.append(
+                {
+                    **row,
+                    "lines": row["lines"]
+                    + sum(
+                        message["lines"] for message in messages if taken.get(message["line"]) == row["line"]
+                    ),
+                    "sure": True,
+                }
+            )
         elif row["line"] not in taken:
-            kept.append({**row, "sure": not any(held_back(row["ts"], other["ts"], pauses) for other in traced)})
+            kept.append(
+                {**row, "sure": not any(held_back(row["ts"], other["ts"], pauses) for other in traced)}
+            )
     return pl.DataFrame(kept, schema={**part.schema, "sure": pl.Boolean})
 
 
@@ -135,21 +215,32 @@ def twins(messages: list[dict[str, Any]], traced: list[dict[str, Any]]) -> dict[
 
 def silences(seconds: pl.DataFrame, service: str | None) -> list[tuple[int, int]]:
     """Return the pauses of a service that are long enough to hold back a traceback."""
-    rows = seconds.filter(pl.col("service") == service).group_by("second").agg(lo=pl.col("first_us").min(), hi=pl.col("last_us").max()).sort("second")
+    rows = (
+        seconds.filter(pl.col("service") == service)
+        .group_by("second")
+        .agg(lo=pl.col("first_us").min(), hi=pl.col("last_us").max())
+        .sort("second")
+    )
     gaps = rows.select(start=pl.col("hi").shift(1), end="lo").drop_nulls()
     return list(gaps.filter(pl.col("end") - pl.col("start") >= QUIET).iter_rows())
 
 
 def held_back(message: int, traceback: int, pauses: list[tuple[int, int]]) -> bool:
     """May a traceback have been printed late because the process was silent after the message?"""
-    return 0 <= traceback - message <= PERHAPS and any(message <= start and end <= traceback for start, end in pauses)
+    return 0 <= traceback - message <= PERHAPS and any(
+        message <= start and end <= traceback for start, end in pauses
+    )
 
 
-def group(part: pl.DataFrame, hits: pl.DataFrame, signature: Signature, service: str, lines: int, reason: str) -> FailureGroup:
+def group(
+    part: pl.DataFrame, hits: pl.DataFrame, signature: Signature, service: str, lines: int, reason: str
+) -> FailureGroup:
     """Sum up one signature in one service."""
     sure = int(part["sure"].sum())
     waits = part.filter(pl.col("began") < pl.col("ts"))
-    here = hits.filter((pl.col("signature") == signature.id) & (pl.col("service") == service)).sort("ts", "source", "line")
+    here = hits.filter((pl.col("signature") == signature.id) & (pl.col("service") == service)).sort(
+        "ts", "source", "line"
+    )
     edges = pl.concat([part.head(REFS), part.tail(2)]).unique(["source", "line"], maintain_order=True)
     return FailureGroup(
         signature=signature.id,
@@ -161,13 +252,19 @@ def group(part: pl.DataFrame, hits: pl.DataFrame, signature: Signature, service:
         lines=lines,
         bound="at_least" if reason else "exact",
         why_bound=reason,
-        first=part["ts"].min(),  # type: ignore[arg-type]
-        last=part["ts"].max(),  # type: ignore[arg-type]
-        first_wait_began=waits["began"].min() if waits.height else None,  # type: ignore[arg-type]
+        first=least(part["ts"]) or 0,
+        last=most(part["ts"]) or 0,
+        first_wait_began=least(waits["began"]),
         parameters=signature.typed(json.loads(here["parameters"][0])),
         refs=tuple(Ref(source, line) for source, line in edges.select("source", "line").iter_rows()),
         verified=signature.verified,
     )
 
 
-PLUG = Analysis(name="failures", question="How many operations failed, in which way, and when did their waits begin?", gives=Failures, run=failures, needs=(Losses,))
+PLUG = Analysis(
+    name="failures",
+    question="How many operations failed, in which way, and when did their waits begin?",
+    gives=Failures,
+    run=failures,
+    needs=(Losses, Coverage),
+)

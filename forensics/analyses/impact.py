@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.facts import FailedRoute, Facts, Failures, Impact, Incidents
+from forensics.model.facts import Facts, FailedRoute, Failures, Impact, Incidents
+from forensics.model.frames import most
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -33,22 +34,59 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
     end = primary.end or facts[Incidents].last or primary.start
     inside = pl.col("ts").is_between(primary.start, end + 5 * SECOND)
     failed = evidence["failed"].filter(inside)
-    routes = failed.group_by("service", "method", "route", "status").agg(n=pl.len(), place=pl.struct("source", "line").sort_by("source", "line").first()).sort(["n", "service", "route", "method", "status"], descending=[True, False, False, False, False])
-    rows = tuple(FailedRoute(row["service"], row["method"], row["route"], row["status"], row["n"], Ref(row["place"]["source"], row["place"]["line"])) for row in routes.iter_rows(named=True))
-    done = evidence["routes"].filter((pl.col("minute") * MINUTE < end) & (pl.col("minute") * MINUTE + MINUTE > primary.start) & (pl.col("status") < 500) & pl.col("service").is_in(list(primary.services)))
-    seconds = evidence["seconds"].filter((pl.col("kind") == "request") & pl.col("service").is_in(list(primary.services)) & (pl.col("first_us") >= primary.start) & (pl.col("last_us") <= end)).sort("first_us")
-    completed = max(0, int(seconds["n"].sum()) - failed.filter(pl.col("service").is_in(list(primary.services))).height)
+    routes = (
+        failed.group_by("service", "method", "route", "status")
+        .agg(n=pl.len(), place=pl.struct("source", "line").sort_by("source", "line").first())
+        .sort(["n", "service", "route", "method", "status"], descending=[True, False, False, False, False])
+    )
+    rows = tuple(
+        FailedRoute(
+            row["service"],
+            row["method"],
+            row["route"],
+            row["status"],
+            row["n"],
+            Ref(row["place"]["source"], row["place"]["line"]),
+        )
+        for row in routes.iter_rows(named=True)
+    )
+    seconds = (
+        evidence["seconds"]
+        .filter(
+            (pl.col("kind") == "request")
+            & pl.col("service").is_in(list(primary.services))
+            & (pl.col("first_us") >= primary.start)
+            & (pl.col("first_us") <= end)
+        )
+        .sort("first_us")
+    )
+    completed = int(seconds["n"].sum())
     calls = evidence["calls"].filter(inside)
-    gave_up = facts[Failures].rows.filter((pl.col("family") == "webhook_delivery") & pl.col("began").is_between(primary.start - MINUTE, end)).height
-    late = calls.filter((pl.col("duration_ms") >= LATE_MS) & ~pl.col("level").is_in(["warning", "error", "critical"]).fill_null(value=False) & ~pl.col("op").str.contains("(?i)fail"))
-    slowest = late["duration_ms"].max()
-    del done
+    gave_up = (
+        facts[Failures]
+        .rows.filter(
+            (pl.col("family") == "webhook_delivery") & pl.col("began").is_between(primary.start - MINUTE, end)
+        )
+        .height
+    )
+    late = calls.filter(
+        (pl.col("duration_ms") >= LATE_MS)
+        & ~pl.col("level").is_in(["warning", "error", "critical"]).fill_null(value=False)
+        & ~pl.col("op").str.contains("(?i)fail")
+    )
+    slowest = most(late["duration_ms"])
     return Impact(
         routes=rows, clients=tuple(failed["client"].drop_nulls().unique().sort()), completed=completed,
         completed_refs=tuple(Ref(s, line) for s, line in seconds.select("source", "first_line").head(3).iter_rows()), calls_failed=gave_up, calls_late=late.height,
-        slowest_call_s=round(float(slowest) / 1000, 3) if slowest is not None else None,  # type: ignore[arg-type]
+        slowest_call_s=round(slowest / 1000, 3) if slowest is not None else None,
         call_refs=tuple(Ref(s, line) for s, line in late.sort("duration_ms", descending=True).select("source", "line").head(2).iter_rows()), failed_outside=evidence["failed"].filter(~inside).height,
     )  # fmt: skip
 
 
-PLUG = Analysis(name="impact", question="Who was hit, and what went on working?", gives=Impact, run=impact, needs=(Incidents, Failures))
+PLUG = Analysis(
+    name="impact",
+    question="Who was hit, and what went on working?",
+    gives=Impact,
+    run=impact,
+    needs=(Incidents, Failures),
+)

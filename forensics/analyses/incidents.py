@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.facts import Coverage, Failures, Facts, Incident, Incidents, Probes, Restarts, Stalls
+from forensics.model.facts import Coverage, Facts, Failures, Incident, Incidents, Probes, Restarts, Stalls
+from forensics.model.frames import least, middle, most
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -57,7 +58,12 @@ class Mark:
 def incidents(evidence: Evidence, known: Known, facts: Facts) -> Incidents:
     """Return all incidents in time order."""
     last = facts[Coverage].last
-    marks = [*failure_marks(evidence, facts), *stall_marks(facts, last), *probe_marks(facts, evidence), *outage_marks(facts, last)]
+    marks = [
+        *failure_marks(evidence, facts),
+        *stall_marks(facts, last),
+        *probe_marks(facts, evidence),
+        *outage_marks(facts, last),
+    ]
     found = [incident for cluster in clusters(marks) if (incident := build(cluster, evidence, known, facts))]
     return Incidents(tuple(found), last)
 
@@ -65,26 +71,54 @@ def incidents(evidence: Evidence, known: Known, facts: Facts) -> Incidents:
 def failure_marks(evidence: Evidence, facts: Facts) -> Iterator[Mark]:
     """Yield bursts of failures that are more than the habit of their kind, and bursts of requests answered with 5xx."""
     rows = facts[Failures].rows.select("service", "signature", "family", "ts", "began", "source", "line")
-    web = evidence["failed"].select("service", signature=pl.lit("http.5xx"), family=pl.lit("http_error"), ts="ts", began="ts", source="source", line="line")
-    table = pl.concat([rows, web.cast(dict(rows.schema))]).filter(~pl.col("family").is_in(["app_error"])).sort("ts", "source", "line")  # type: ignore[arg-type]
+    web = evidence["failed"].select(
+        "service",
+        signature=pl.lit("http.5xx"),
+        family=pl.lit("http_error"),
+        ts="ts",
+        began="ts",
+        source="source",
+        line="line",
+    )
+    table = (
+        pl.concat([rows, web.cast(rows.schema)])
+        .filter(~pl.col("family").is_in(["app_error"]))
+        .sort("ts", "source", "line")
+    )
     for (service, _), part in table.group_by("service", "signature", maintain_order=True):
         for burst in bursts(part, evidence, str(service)):
             caller = burst["family"][0] in CALLERS
-            start, end = int(burst["began"].min()), int(burst["began"].max() if caller else burst["ts"].max())  # type: ignore[arg-type]
+            start = least(burst["began"]) or 0
+            end = most(burst["began"] if caller else burst["ts"]) or start
             head = burst.sort("began", "ts", "line").row(0, named=True)
             tail = burst.sort("ts", "line").row(-1, named=True)
             wait = (head["ts"] - head["began"]) / SECOND
             weight = burst.height * (0.5 if caller else 1.0)
-            yield Mark(start, end, str(service), weight, Ref(head["source"], head["line"]), wait > 0, Ref(tail["source"], tail["line"]), wait_s=wait or None)
+            yield Mark(
+                start,
+                end,
+                str(service),
+                weight,
+                Ref(head["source"], head["line"]),
+                wait > 0,
+                Ref(tail["source"], tail["line"]),
+                wait_s=wait or None,
+            )
 
 
 def bursts(part: pl.DataFrame, evidence: Evidence, service: str) -> Iterator[pl.DataFrame]:
     """Cut failures of one kind where nothing happened for a while; drop bursts that are the daily habit."""
     gap = pl.col("began") - pl.col("ts").shift(1, fill_value=0)
     cut = part.with_columns(burst=(gap > LONG_APART_US).cum_sum())
-    minutes = evidence["seconds"].filter(pl.col("service") == service).select((pl.col("second") // 60).n_unique()).item() or 1
+    minutes = (
+        evidence["seconds"]
+        .filter(pl.col("service") == service)
+        .select((pl.col("second") // 60).n_unique())
+        .item()
+        or 1
+    )
     for (_,), burst in cut.group_by("burst", maintain_order=True):
-        spread = max(1.0, (int(burst["ts"].max()) - int(burst["ts"].min())) / MINUTE)  # type: ignore[arg-type]
+        spread = max(1.0, ((most(burst["ts"]) or 0) - (least(burst["ts"]) or 0)) / MINUTE)
         rest = (part.height - burst.height) / max(1.0, minutes - spread)
         if burst.height / spread >= HABIT * rest and not steady(burst, minutes):
             yield burst
@@ -94,14 +128,26 @@ def steady(burst: pl.DataFrame, minutes: int) -> bool:
     """Do failures fill the whole coverage at an even rate? Then they are the background."""
     per_minute = burst.group_by(pl.col("ts") // MINUTE).len()
     covered = per_minute.height / max(1, minutes)
-    return minutes >= 5 and covered >= 0.8 and float(per_minute["len"].max() or 0) <= HABIT * float(per_minute["len"].median() or 1)  # type: ignore[arg-type]
+    return (
+        minutes >= 5
+        and covered >= 0.8
+        and (most(per_minute["len"]) or 0) <= HABIT * (middle(per_minute["len"]) or 1)
+    )
 
 
 def stall_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
     """Yield stalls."""
     for stall in facts[Stalls].items:
         end = stall.end if stall.end is not None else last or stall.start
-        yield Mark(stall.start, end, stall.service, 50.0 + (end - stall.start) / SECOND, stall.silence.before, end_ref=stall.silence.after, ongoing=stall.end is None)
+        yield Mark(
+            stall.start,
+            end,
+            stall.service,
+            50.0 + (end - stall.start) / SECOND,
+            stall.silence.before,
+            end_ref=stall.silence.after,
+            ongoing=stall.end is None,
+        )
 
 
 def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
@@ -117,7 +163,15 @@ def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
                 refs.append(due.ref)
                 continue
             if len(run) >= 2:
-                yield Mark(run[0], run[-1] + grace, series.service or series.name, 10.0 * len(run), refs[0], end_ref=refs[-1], ongoing=due is None)
+                yield Mark(
+                    run[0],
+                    run[-1] + grace,
+                    series.service or series.name,
+                    10.0 * len(run),
+                    refs[0],
+                    end_ref=refs[-1],
+                    ongoing=due is None,
+                )
             run, refs = [], []
 
 
@@ -126,7 +180,15 @@ def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
     for outage in facts[Restarts].outages:
         end = outage.end if outage.end is not None else last or outage.start
         if outage.reason in ENDING or (outage.end is not None and outage.end - outage.start > 5 * SECOND):
-            yield Mark(outage.start, end, outage.service, 20.0 if outage.reason in ENDING else 2.0, outage.refs[0], end_ref=outage.refs[-1], ongoing=outage.end is None and outage.reason in ENDING)
+            yield Mark(
+                outage.start,
+                end,
+                outage.service,
+                20.0 if outage.reason in ENDING else 2.0,
+                outage.refs[0],
+                end_ref=outage.refs[-1],
+                ongoing=outage.end is None and outage.reason in ENDING,
+            )
 
 
 def clusters(marks: list[Mark]) -> Iterator[list[Mark]]:
@@ -152,9 +214,25 @@ def build(cluster: list[Mark], evidence: Evidence, known: Known, facts: Facts) -
     latest = max(cluster, key=lambda mark: mark.end)
     ongoing = any(mark.ongoing for mark in cluster) or cut_off(latest, facts)
     recovered = None if ongoing else recovery(latest.end, evidence, facts)
-    started = {event.kind: event.at for event in known.events if first.start - MINUTE <= event.at <= (recovered or latest.end) + 60 * MINUTE}
-    alerts = evidence["alerts"].filter((pl.col("state") == "down") & pl.col("ts").is_between(first.start, latest.end + 10 * MINUTE)).sort("ts")
-    services = tuple(sorted({mark.service for mark in cluster if mark.service in {cover.service for cover in facts[Coverage].services}}))
+    started = {
+        event.kind: event.at
+        for event in known.events
+        if first.start - MINUTE <= event.at <= (recovered or latest.end) + 60 * MINUTE
+    }
+    alerts = (
+        evidence["alerts"]
+        .filter((pl.col("state") == "down") & pl.col("ts").is_between(first.start, latest.end + 10 * MINUTE))
+        .sort("ts")
+    )
+    services = tuple(
+        sorted(
+            {
+                mark.service
+                for mark in cluster
+                if mark.service in {cover.service for cover in facts[Coverage].services}
+            }
+        )
+    )
     return Incident(
         start=first.start, start_bound="no_later_than" if first.bounded or first.ref is None else "exact", end=None if ongoing else latest.end, ongoing=ongoing,
         recovered_at=recovered, detected_at=started.get("detected") or (alerts["ts"][0] if alerts.height else None), acknowledged_at=started.get("acknowledged"),
@@ -182,9 +260,20 @@ def cut_off(latest: Mark, facts: Facts) -> bool:
 
 def recovery(end: int, evidence: Evidence, facts: Facts) -> int | None:
     """Return the first healthy event after the end: a probe answered, or a request served."""
-    after = [due.answered for series in facts[Probes].series for due in series.dues if due.state == "answered" and due.answered and due.answered >= end]
-    served = evidence["arrivals"].filter((pl.col("status") < 500) & (pl.col("ts") >= end))["ts"].min()
-    return min([*after, *([int(served)] if served is not None else [])], default=None)  # type: ignore[call-overload]
+    after = [
+        due.answered
+        for series in facts[Probes].series
+        for due in series.dues
+        if due.state == "answered" and due.answered and due.answered >= end
+    ]
+    served = least(evidence["arrivals"].filter((pl.col("status") < 500) & (pl.col("ts") >= end))["ts"])
+    return min([*after, *([served] if served is not None else [])], default=None)
 
 
-PLUG = Analysis(name="incidents", question="From when to when was something wrong?", gives=Incidents, run=incidents, needs=(Failures, Stalls, Probes, Restarts, Coverage))
+PLUG = Analysis(
+    name="incidents",
+    question="From when to when was something wrong?",
+    gives=Incidents,
+    run=incidents,
+    needs=(Failures, Stalls, Probes, Restarts, Coverage),
+)

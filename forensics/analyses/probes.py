@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -44,13 +45,22 @@ ALIVE = 0.5
 """A run of due times without arrivals in most of which the service served others: the monitor did not ask."""
 BLIND_FROM = 2
 """Missing beats from which a monitor counts as blind; one lost beat is jitter."""
-TIMEOUT = re.compile(r"(?:timeout|timed out|exceeded)\D{0,20}(\d+(?:\.\d+)?) ?(ms|s)\b|(?:after|of) (\d+) ?(ms|s)\b", re.IGNORECASE)
+TIMEOUT = re.compile(
+    r"(?:timeout|timed out|exceeded)\D{0,20}(\d+(?:\.\d+)?) ?(ms|s)\b|(?:after|of) (\d+) ?(ms|s)\b",
+    re.IGNORECASE,
+)
 
 
 def probes(evidence: Evidence, known: Known, facts: Facts) -> Probes:
     """Return every probe series: the monitors' own results, and periodic clients in access logs."""
     del facts
-    own = [series for (name, _), part in evidence["beats"].sort("monitor", "ts").group_by("monitor", "source", maintain_order=True) if (series := from_beats(str(name), part, evidence, known))]
+    own = [
+        series
+        for (name, _), part in evidence["beats"]
+        .sort("monitor", "ts")
+        .group_by("monitor", "source", maintain_order=True)
+        if (series := from_beats(str(name), part, evidence, known))
+    ]
     seen = from_arrivals(evidence, known)
     return Probes((*own, *[without_blind(series, own) for series in seen]))
 
@@ -61,14 +71,14 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
     if len(rows) < FEWEST // 2:
         return None
     times = [row["ts"] for row in rows]
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(times)]
     period = rows[0]["period_s"] or median(gaps) / SECOND
     hint = match_hint(known, name, None, period)
     timeout = (hint and hint.timeout_s) or rows[0]["timeout_s"] or stated_timeout(rows)
     dues = tuple(due_of(row, timeout) for row in rows)
     holes = tuple(
         (a["ts"], b["ts"], round((b["ts"] - a["ts"]) / SECOND / period) - 1, ref(a), ref(b))
-        for a, b in zip(rows, rows[1:], strict=False)
+        for a, b in pairwise(rows)
         if round((b["ts"] - a["ts"]) / SECOND / period) - 1 >= BLIND_FROM and a["status"] != "maintenance"
     )
     jitter = median(abs(gap / SECOND - period) for gap in gaps)
@@ -85,7 +95,9 @@ def due_of(row: dict[str, Any], timeout: float | None) -> Due:
         late = took is not None and timeout is not None and took > timeout * 1000
         answered = row["ts"] + round((took or 0) * 1000)
         return Due(row["ts"], "late" if late else "answered", answered, ref=ref(row))
-    return Due(row["ts"], "blind" if row["status"] == "maintenance" else "failed", ref=ref(row), error=row["error"])
+    return Due(
+        row["ts"], "blind" if row["status"] == "maintenance" else "failed", ref=ref(row), error=row["error"]
+    )
 
 
 def stated_timeout(rows: list[dict[str, Any]]) -> float | None:
@@ -120,11 +132,21 @@ def match_hint(known: Known, name: str, client: str | None, period_s: float) -> 
 def from_arrivals(evidence: Evidence, known: Known) -> list[Series]:
     """Find periodic clients among the arrivals of each service; a route that looks like a health check may have many clients."""
     arrivals = evidence["arrivals"].filter(pl.col("ts").is_not_null())
-    covers = {service: (lo, hi) for service, lo, hi in evidence["seconds"].group_by("service").agg(lo=pl.col("first_us").min(), hi=pl.col("last_us").max()).iter_rows()}
+    covers = {
+        service: (lo, hi)
+        for service, lo, hi in evidence["seconds"]
+        .group_by("service")
+        .agg(lo=pl.col("first_us").min(), hi=pl.col("last_us").max())
+        .iter_rows()
+    }
     found: list[Series] = []
     taken: set[tuple[str, str]] = set()
     by_client = arrivals.group_by("service", "method", "route", "client", "agent")
-    frequent = by_client.agg(n=pl.len(), lo=pl.col("ts").min(), hi=pl.col("ts").max()).filter(pl.col("n") >= FEWEST).sort("service", "route", "method", "client", "agent")
+    frequent = (
+        by_client.agg(n=pl.len(), lo=pl.col("ts").min(), hi=pl.col("ts").max())
+        .filter(pl.col("n") >= FEWEST)
+        .sort("service", "route", "method", "client", "agent")
+    )
     for row in frequent.iter_rows(named=True):
         lo, hi = covers[row["service"]]
         if row["hi"] - row["lo"] < PRESENT * (hi - lo):
@@ -134,7 +156,9 @@ def from_arrivals(evidence: Evidence, known: Known) -> list[Series]:
         if series := periodic(part, row, evidence, known):
             found.append(series)
             taken.add((row["service"], row["route"]))
-    health = arrivals.filter(pl.col("route").str.contains(HEALTH)).group_by("service", "method", "route", maintain_order=True)
+    health = arrivals.filter(pl.col("route").str.contains(HEALTH)).group_by(
+        "service", "method", "route", maintain_order=True
+    )
     for (service, method, route), part in health:
         if (str(service), str(route)) not in taken and part.height >= FEWEST:
             row = {"service": service, "method": method, "route": route, "client": None, "agent": ""}
@@ -147,12 +171,14 @@ def periodic(part: pl.DataFrame, key: dict[str, Any], evidence: Evidence, known:
     """Return the series of one client if it keeps a beat."""
     rows = part.select("ts", "status", "source", "line").to_dicts()
     times = [row["ts"] for row in rows]
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(times)]
     period = float(median(gaps))
     if period < SHORTEST_S * SECOND:
         return None
     tolerance = max(ROUNDING, OFF_BEAT * period)
-    on_beat = [gap for gap in gaps if gap > period / 2 and abs(gap - round(gap / period) * period) <= tolerance]
+    on_beat = [
+        gap for gap in gaps if gap > period / 2 and abs(gap - round(gap / period) * period) <= tolerance
+    ]
     if len(on_beat) < STEADY * len(gaps):
         return None
     single = [gap for gap in on_beat if round(gap / period) == 1]
@@ -179,12 +205,14 @@ def activity(evidence: Evidence, service: str, route: str) -> list[int]:
     return requests["second"].unique().sort().to_list()
 
 
-def classify(rows: list[dict[str, Any]], period: float, tolerance: float, active: list[int]) -> tuple[tuple[Due, ...], tuple[tuple[int, int, int, Ref, Ref], ...]]:
+def classify(
+    rows: list[dict[str, Any]], period: float, tolerance: float, active: list[int]
+) -> tuple[tuple[Due, ...], tuple[tuple[int, int, int, Ref, Ref], ...]]:
     """Say what became of each due time between the first and the last arrival."""
     regular = [index for index in range(len(rows)) if is_regular(rows, index, period, tolerance)]
     dues: list[Due] = [answer(rows[index]) for index in regular]
     holes: list[tuple[int, int, int, Ref, Ref]] = []
-    for left, right in zip(regular, regular[1:], strict=False):
+    for left, right in pairwise(regular):
         a, b = rows[left], rows[right]
         steps = round((b["ts"] - a["ts"]) / period)
         expected = [a["ts"] + round((b["ts"] - a["ts"]) * step / steps) for step in range(1, steps)]
@@ -228,7 +256,13 @@ def assign(expected: list[int], strays: list[dict[str, Any]], period: float, tol
 def answer(row: dict[str, Any]) -> Due:
     """Return an arrival on the beat; a 5xx answer is a failed probe."""
     failed = row["status"] is not None and row["status"] >= 500
-    return Due(row["ts"], "failed" if failed else "answered", row["ts"], ref=ref(row), error=f"HTTP {row['status']}" if failed else None)
+    return Due(
+        row["ts"],
+        "failed" if failed else "answered",
+        row["ts"],
+        ref=ref(row),
+        error=f"HTTP {row['status']}" if failed else None,
+    )
 
 
 def served_between(active: list[int], lo: float, hi: float) -> bool:
@@ -251,12 +285,36 @@ def without_blind(series: Series, own: list[Series]) -> Series:
     asked = sorted(due.at for due in other.dues)
     by_time = {due.at: due for due in other.dues}
     reach = round(series.period_s / 3 * SECOND)
-    dues = tuple(reconcile(due, holes, asked, by_time, reach) for due in series.dues)
-    gaps = tuple(gap for gap in series.gaps if any(min(gap[1], hi) - max(gap[0], lo) > 0.5 * (gap[1] - gap[0]) for lo, hi in holes) or not (asked and asked[0] < gap[0] and gap[1] < asked[-1]))
+    dues = tuple(reconcile(exact(due, asked, reach), holes, asked, by_time, reach) for due in series.dues)
+    gaps = tuple(
+        gap
+        for gap in series.gaps
+        if any(min(gap[1], hi) - max(gap[0], lo) > 0.5 * (gap[1] - gap[0]) for lo, hi in holes)
+        or not (asked and asked[0] < gap[0] and gap[1] < asked[-1])
+    )
     return replace(series, dues=dues, gaps=gaps)
 
 
-def reconcile(due: Due, holes: list[tuple[int, int]], asked: list[int], by_time: dict[int, Due], reach: int) -> Due:
+def exact(due: Due, asked: list[int], reach: int) -> Due:
+    """Date a probe that got no answer in time by the instant at which the monitor says it sent it."""
+    if due.state not in ("missed", "late"):
+        return due
+    return replace(
+        due,
+        at=nearest(asked, due.at, reach),
+        rivals=tuple(nearest(asked, rival, reach) for rival in due.rivals),
+    )
+
+
+def nearest(asked: list[int], at: int, reach: int) -> int:
+    """Return the recorded instant nearest to another, or that one where none is near."""
+    near = min(asked, key=lambda other: abs(other - at))
+    return near if abs(near - at) <= reach else at
+
+
+def reconcile(
+    due: Due, holes: list[tuple[int, int]], asked: list[int], by_time: dict[int, Due], reach: int
+) -> Due:
     """Return one due time in the light of the monitor's own record."""
     if due.state not in ("missed", "blind"):
         return due

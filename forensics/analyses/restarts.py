@@ -36,16 +36,31 @@ ENDS = ("stop", "exited", "failed", "killed", "oom", "watchdog", "stopped")
 def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
     """Return lifecycle events, and the spans in which a service was not there."""
     del known, facts
-    hits = evidence["hits"].filter(pl.col("signature").is_in(list(KINDS)) & pl.col("ts").is_not_null()).sort("ts", "source", "line")
+    hits = (
+        evidence["hits"]
+        .filter(pl.col("signature").is_in(list(KINDS)) & pl.col("ts").is_not_null())
+        .sort("ts", "source", "line")
+    )
     events = tuple(
-        Lifecycle(row["ts"], subject(row["signature"], row["service"], json.loads(row["parameters"])), KINDS[row["signature"]], row["signature"], Ref(row["source"], row["line"]))
+        Lifecycle(
+            row["ts"],
+            subject(row["signature"], row["service"], json.loads(row["parameters"])),
+            KINDS[row["signature"]],
+            row["signature"],
+            Ref(row["source"], row["line"]),
+        )
         for row in hits.iter_rows(named=True)
     )
     processes = evidence["processes"].sort("service", "first_us", "pid")
-    pids = {str(service): tuple(dict.fromkeys(part["pid"])) for (service,), part in processes.group_by("service", maintain_order=True)}
+    pids = {
+        str(service): tuple(dict.fromkeys(part["pid"]))
+        for (service,), part in processes.group_by("service", maintain_order=True)
+    }
     boots = tuple(dict.fromkeys(processes.filter(pl.col("boot").is_not_null()).sort("first_us")["boot"]))
     services = sorted({event.service for event in events})
-    return Restarts(events, tuple(outage for service in services for outage in outages(service, events)), pids, boots)
+    return Restarts(
+        events, tuple(outage for service in services for outage in outages(service, events)), pids, boots
+    )
 
 
 def subject(signature: str, service: str | None, said: dict[str, str | None]) -> str:
@@ -73,9 +88,24 @@ def outages(service: str, events: tuple[Lifecycle, ...]) -> list[Outage]:
 def close(service: str, events: list[Lifecycle], begin: Lifecycle | None) -> Outage:
     """Make one outage of the events that ended a service and the one that began it again."""
     kinds = {event.kind for event in events}
-    reason = "deploy" if events[0].kind == "stop" else "oom" if "oom" in kinds else "watchdog" if "watchdog" in kinds else "crash" if kinds & {"exited", "failed", "killed"} else "unknown"
+    reason = (
+        "deploy"
+        if events[0].kind == "stop"
+        else "oom"
+        if "oom" in kinds
+        else "watchdog"
+        if "watchdog" in kinds
+        else "crash"
+        if kinds & {"exited", "failed", "killed"}
+        else "unknown"
+    )
     refs = tuple(event.ref for event in events) + ((begin.ref,) if begin else ())
     return Outage(service, events[0].at, begin.at if begin else None, reason, refs)
 
 
-PLUG = Analysis(name="restarts", question="Did a process, container or host end or begin, and was it asked to?", gives=Restarts, run=restarts)
+PLUG = Analysis(
+    name="restarts",
+    question="Did a process, container or host end or begin, and was it asked to?",
+    gives=Restarts,
+    run=restarts,
+)

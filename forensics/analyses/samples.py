@@ -5,6 +5,7 @@ Between two samples nothing is known: a plateau is told by its first and last sa
 
 from __future__ import annotations
 
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,15 @@ SECOND = 1_000_000
 def samples(evidence: Evidence, known: Known, facts: Facts) -> Samples:
     """Return every gauge once; two sources of the same gauge are told as one, the one with more samples."""
     del known
-    table = evidence["samples"].filter(pl.col("ts").is_not_null() & pl.col("value").is_not_null()).sort("source", "ts", "line")
-    made = [one(str(series), part.sort("ts", "line").to_dicts(), facts) for (_, series), part in table.group_by("source", "series", maintain_order=True)]
+    table = (
+        evidence["samples"]
+        .filter(pl.col("ts").is_not_null() & pl.col("value").is_not_null())
+        .sort("source", "ts", "line")
+    )
+    made = [
+        one(str(series), part.sort("ts", "line").to_dicts(), facts)
+        for (_, series), part in table.group_by("source", "series", maintain_order=True)
+    ]
     unique: dict[tuple[float, float | None], SampleSeries] = {}
     for item in made:
         key = (item.peak, item.limit)
@@ -37,7 +45,7 @@ def samples(evidence: Evidence, known: Known, facts: Facts) -> Samples:
 def one(name: str, rows: list[dict[str, Any]], facts: Facts) -> SampleSeries:
     """Describe one gauge around the first incident, and around the primary one."""
     times = [row["ts"] for row in rows]
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(times)]
     first = next(iter(facts[Incidents].items), None)
     before, _, after, _ = around(rows, first, facts)
     primary = facts[Incidents].primary()
@@ -45,9 +53,18 @@ def one(name: str, rows: list[dict[str, Any]], facts: Facts) -> SampleSeries:
     peak = max(rows, key=lambda row: (row["value"], -row["ts"]))
     limits = [row["limit"] for row in rows if row["limit"] is not None]
     chart = tuple((row["ts"], row["value"]) for row in rows if primary and near(row["ts"], primary, facts))
-    refs = {key: Ref(row["source"], row["line"]) for key, row in (("before", p_before), ("peak", p_peak or peak), ("after", p_after), ("all_peak", peak)) if row}
+    refs = {
+        key: Ref(row["source"], row["line"])
+        for key, row in (
+            ("before", p_before),
+            ("peak", p_peak or peak),
+            ("after", p_after),
+            ("all_peak", peak),
+        )
+        if row
+    }
     return SampleSeries(
-        series=name, period_s=round(median(gaps) / SECOND, 3) if gaps else None, before=before and before["value"], peak=peak["value"], after=after and after["value"],
+        series=name, period_s=round(median(gaps) / SECOND, 3) if gaps else None, before=before["value"] if before else None, peak=peak["value"], after=after["value"] if after else None,
         limit=max(limits) if limits else None, around=chart, incident_before=pair(p_before), incident_peak=pair(p_peak), incident_after=pair(p_after), plateau=plateau, refs=refs, n=len(rows),
     )  # fmt: skip
 
@@ -64,7 +81,9 @@ def near(ts: int, incident: Incident, facts: Facts) -> bool:
     return incident.start - margin <= ts <= end + margin
 
 
-def around(rows: list[dict[str, Any]], incident: Incident | None, facts: Facts) -> tuple[dict[str, Any] | None, dict[str, Any] | None, dict[str, Any] | None, tuple[int, int, int] | None]:
+def around(
+    rows: list[dict[str, Any]], incident: Incident | None, facts: Facts
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None, dict[str, Any] | None, tuple[int, int, int] | None]:
     """Return the last sample before an incident, its peak, the first after it, and the plateau at the peak."""
     if incident is None:
         return None, None, None, None
@@ -77,4 +96,10 @@ def around(rows: list[dict[str, Any]], incident: Incident | None, facts: Facts) 
     return before, peak, after, (at_peak[0], at_peak[-1], len(at_peak)) if at_peak else None
 
 
-PLUG = Analysis(name="samples", question="How full was the resource before, during and after?", gives=Samples, run=samples, needs=(Incidents,))
+PLUG = Analysis(
+    name="samples",
+    question="How full was the resource before, during and after?",
+    gives=Samples,
+    run=samples,
+    needs=(Incidents,),
+)

@@ -57,21 +57,34 @@ def silences(evidence: Evidence, known: Known, facts: Facts) -> Silences:
             .sort("second")
         )  # fmt: skip
         if seconds.height >= FEWEST:
-            outages = [(item.start, item.end or last or item.start) for item in facts[Restarts].outages if item.service == service]
+            outages = [
+                (item.start, item.end or last or item.start)
+                for item in facts[Restarts].outages
+                if item.service == service
+            ]
             found.extend(of_service(str(service), seconds, outages, last or 0))
     return Silences(tuple(sorted(found, key=lambda item: (item.start, item.service))))
 
 
-def of_service(service: str, seconds: pl.DataFrame, outages: list[tuple[int, int]], last: int) -> list[Silence]:
+def of_service(
+    service: str, seconds: pl.DataFrame, outages: list[tuple[int, int]], last: int
+) -> list[Silence]:
     """Find the silences of one service; time in which it was not there does not count."""
     firsts, lasts = seconds["first_us"].to_list(), seconds["last_us"].to_list()
     ends: list[int] = [*firsts[1:], max(last, lasts[-1])]
-    gaps = [max(0, end - start - absent(start, end, outages)) / SECOND for start, end in zip(lasts, ends, strict=True)]
+    gaps = [
+        max(0, end - start - absent(start, end, outages)) / SECOND
+        for start, end in zip(lasts, ends, strict=True)
+    ]
     rates = local_rates(seconds, gaps)
     costs = prices(seconds["n"].to_list(), gaps)
     gains = [0.9 * rate * gap - cost for rate, gap, cost in zip(rates, gaps, costs, strict=True)]
     spans = segments(gains)
-    return [silence for lo, hi, score in spans if (silence := build(service, seconds, gaps, rates, ends, (lo, hi, score)))]
+    return [
+        silence
+        for lo, hi, score in spans
+        if (silence := build(service, seconds, gaps, rates, ends, (lo, hi, score)))
+    ]
 
 
 def prices(counts: list[int], gaps: list[float]) -> list[float]:
@@ -98,8 +111,13 @@ def local_rates(seconds: pl.DataFrame, gaps: list[float]) -> list[float]:
     """Return the usual rate around each second with lines, in such seconds per second."""
     usual = median(gaps[:-1]) if len(gaps) > 1 else 1.0
     cap = max(TRIM * usual, 2.0)
-    table = seconds.select("first_us").with_columns(at=pl.from_epoch("first_us", time_unit="us"), exposure=pl.Series([min(gap, cap) for gap in gaps]).clip(lower_bound=1.0))
-    around = table.rolling(index_column="at", period=f"{2 * WINDOW_US}us", offset=f"-{WINDOW_US}us", closed="both").agg(n=pl.len(), exposure=pl.col("exposure").sum())
+    table = seconds.select("first_us").with_columns(
+        at=pl.from_epoch("first_us", time_unit="us"),
+        exposure=pl.Series([min(gap, cap) for gap in gaps]).clip(lower_bound=1.0),
+    )
+    around = table.rolling(
+        index_column="at", period=f"{2 * WINDOW_US}us", offset=f"-{WINDOW_US}us", closed="both"
+    ).agg(n=pl.len(), exposure=pl.col("exposure").sum())
     return (around["n"] / around["exposure"]).to_list()
 
 
@@ -122,7 +140,14 @@ def segments(gains: list[float]) -> list[tuple[int, int, float]]:
     return found
 
 
-def build(service: str, seconds: pl.DataFrame, gaps: list[float], rates: list[float], ends: list[int], span: tuple[int, int, float]) -> Silence | None:
+def build(
+    service: str,
+    seconds: pl.DataFrame,
+    gaps: list[float],
+    rates: list[float],
+    ends: list[int],
+    span: tuple[int, int, float],
+) -> Silence | None:
     """Describe one span: its parts, what was expected, and the burst after it."""
     lo, hi, score = span
     lasts, counts = seconds["last_us"].to_list(), seconds["n"].to_list()
@@ -131,7 +156,11 @@ def build(service: str, seconds: pl.DataFrame, gaps: list[float], rates: list[fl
     if end - start < SHORTEST_US:
         return None
     parts = tuple((lasts[i], ends[i]) for i in range(lo, hi + 1) if ends[i] - lasts[i] >= PART_US)
-    burst = sum(counts[i] for i in range(hi + 1, min(hi + 4, seconds.height)) if seconds["first_us"][i] <= end + BURST_US)
+    burst = sum(
+        counts[i]
+        for i in range(hi + 1, min(hi + 4, seconds.height))
+        if seconds["first_us"][i] <= end + BURST_US
+    )
     tail, head = seconds["tail"][lo], seconds["head"][hi + 1] if not last_gap else None
     mean = sum(counts) / len(counts)
     return Silence(
@@ -141,4 +170,10 @@ def build(service: str, seconds: pl.DataFrame, gaps: list[float], rates: list[fl
     )  # fmt: skip
 
 
-PLUG = Analysis(name="silences", question="Where did a service print far fewer lines than its own rate predicts?", gives=Silences, run=silences, needs=(Coverage, Restarts))
+PLUG = Analysis(
+    name="silences",
+    question="Where did a service print far fewer lines than its own rate predicts?",
+    gives=Silences,
+    run=silences,
+    needs=(Coverage, Restarts),
+)

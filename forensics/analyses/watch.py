@@ -1,7 +1,7 @@
 """How well did the monitor watch: blind gaps, alerts, and the shortest freeze that it can see?
 
 A gap of a monitor is blindness, not downtime. With period P, timeout T and n failures to alert, a freeze below
-(n − 1) P + T can fall between probes and one above n P + T cannot.
+(n - 1) P + T can fall between probes and one above n P + T cannot.
 """
 
 from __future__ import annotations
@@ -25,14 +25,24 @@ def watch(evidence: Evidence, known: Known, facts: Facts) -> Watch:
     """Judge every monitor by its own beat."""
     del known
     gaps = [gap(series, item, evidence, facts) for series in facts[Probes].series for item in series.gaps]
-    alerts = tuple(Alert(row["monitor"], row["ts"], row["state"] or "?", row["text"] or "", Ref(row["source"], row["line"])) for row in evidence["alerts"].sort("ts", "line").iter_rows(named=True) if row["ts"])
+    alerts = tuple(
+        Alert(
+            row["monitor"], row["ts"], row["state"] or "?", row["text"] or "", Ref(row["source"], row["line"])
+        )
+        for row in evidence["alerts"].sort("ts", "line").iter_rows(named=True)
+        if row["ts"]
+    )
     return Watch(tuple(distinct(gaps)), tuple(detectability(facts)), alerts)
 
 
 def gap(series: Series, item: tuple[int, int, int, Ref, Ref], evidence: Evidence, facts: Facts) -> BlindGap:
-    """Describe one gap, with the incidents in it."""
-    start, end, missing, before, after = item
-    others = evidence["seconds"].filter(pl.col("second").is_between(start // SECOND + 1, end // SECOND - 1)).height + evidence["samples"].filter(pl.col("ts").is_between(start + 1, end - 1)).height
+    """Describe one gap, with the incidents in it; it begins when the first missing result was due."""
+    last, end, missing, before, after = item
+    start = min(last + round(series.period_s * SECOND), end)
+    others = (
+        evidence["seconds"].filter(pl.col("second").is_between(start // SECOND + 1, end // SECOND - 1)).height
+        + evidence["samples"].filter(pl.col("ts").is_between(start + 1, end - 1)).height
+    )
     inside, overlapping = [], []
     for index, incident in enumerate(facts[Incidents].items):
         stop = incident.end or facts[Incidents].last or incident.start
@@ -40,18 +50,45 @@ def gap(series: Series, item: tuple[int, int, int, Ref, Ref], evidence: Evidence
             inside.append(index)
         elif incident.start < end and stop > start:
             overlapping.append(index)
-    return BlindGap(series.name, start, end, missing, others > 0, "blind", tuple(inside), tuple(overlapping), (before, after))
+    return BlindGap(
+        series.name,
+        start,
+        end,
+        missing,
+        others > 0,
+        "blind",
+        tuple(inside),
+        tuple(overlapping),
+        (before, after),
+    )
 
 
 def distinct(gaps: list[BlindGap]) -> list[BlindGap]:
     """Tell a gap once although both the monitor's state and the service's log show it; the monitor's own comes first."""
     kept: list[BlindGap] = []
     for item in gaps:
-        twin = next((other for other in kept if min(item.end, other.end) - max(item.start, other.start) > 0.8 * (item.end - item.start)), None)
+        twin = next(
+            (
+                other
+                for other in kept
+                if min(item.end, other.end) - max(item.start, other.start) > 0.8 * (item.end - item.start)
+            ),
+            None,
+        )
         if twin is None:
             kept.append(item)
         else:
-            kept[kept.index(twin)] = BlindGap(twin.monitor, twin.start, twin.end, twin.missing, twin.others_alive, twin.kind, twin.inside, twin.overlapping, twin.refs + item.refs)
+            kept[kept.index(twin)] = BlindGap(
+                twin.monitor,
+                twin.start,
+                twin.end,
+                twin.missing,
+                twin.others_alive,
+                twin.kind,
+                twin.inside,
+                twin.overlapping,
+                twin.refs + item.refs,
+            )
     return sorted(kept, key=lambda item: (item.start, item.monitor))
 
 
@@ -62,8 +99,24 @@ def detectability(facts: Facts) -> list[Detectability]:
         if series.timeout_s and series.alert_after:
             below = (series.alert_after - 1) * series.period_s + series.timeout_s
             above = series.alert_after * series.period_s + series.timeout_s
-            found.setdefault(f"{round(series.period_s)}/{series.timeout_s}", Detectability(series.name, series.period_s, series.timeout_s, series.alert_after, round(below, 1), round(above, 1)))
+            found.setdefault(
+                f"{round(series.period_s)}/{series.timeout_s}",
+                Detectability(
+                    series.name,
+                    series.period_s,
+                    series.timeout_s,
+                    series.alert_after,
+                    round(below, 1),
+                    round(above, 1),
+                ),
+            )
     return list(found.values())
 
 
-PLUG = Analysis(name="watch", question="How well did the monitor watch?", gives=Watch, run=watch, needs=(Probes, Incidents))
+PLUG = Analysis(
+    name="watch",
+    question="How well did the monitor watch?",
+    gives=Watch,
+    run=watch,
+    needs=(Probes, Incidents),
+)

@@ -19,7 +19,9 @@ COLUMNS = ("date", "service", "signature", "failures", "lines", "partial", "boun
 
 @click.command("daily")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("--format", "format_", type=click.Choice(["md", "csv", "json"]), default="md", show_default=True)
+@click.option(
+    "--format", "format_", type=click.Choice(["md", "csv", "json"]), default="md", show_default=True
+)
 @options.shared
 def command(inputs: tuple[str, ...], format_: str, **said: Any) -> int:
     """Count failures per day of the report's zone; days that the inputs cover in part are marked."""
@@ -50,7 +52,10 @@ def page(rows: list[dict[str, Any]], days: list[dict[str, Any]], document: dict[
         mark = " (partial)" if day["partial"] else ""
         if not mine:
             lines.append(f"| {day['date']}{mark} | - | none | 0 | 0 |")
-        lines.extend(f"| {row['date']}{mark} | {cell(row['service'])} | {cell(row['signature'])} | {'≥ ' if row['bound'] == 'at_least' else ''}{row['failures']} | {row['lines']} |" for row in mine)
+        lines.extend(
+            f"| {row['date']}{mark} | {cell(row['service'])} | {cell(row['signature'])} | {'≥ ' if row['bound'] == 'at_least' else ''}{row['failures']} | {row['lines']} |"
+            for row in mine
+        )
     return head + "\n".join(lines) + "\n"
 
 
@@ -72,4 +77,13 @@ def harmless(value: object) -> object:
 
 def dump(rows: list[dict[str, Any]], days: list[dict[str, Any]], document: dict[str, Any]) -> str:
     """Return the counts as JSON with the coverage."""
-    return json.dumps({"window": document["case"]["window"], "timezone": document["case"]["timezone"], "days": days, "daily": rows}, ensure_ascii=False, indent=1)
+    return json.dumps(
+        {
+            "window": document["case"]["window"],
+            "timezone": document["case"]["timezone"],
+            "days": days,
+            "daily": rows,
+        },
+        ensure_ascii=False,
+        indent=1,
+    )

@@ -27,7 +27,9 @@ def command(report: Path, name: str, inputs: tuple[str, ...]) -> int:
     try:
         document = json.loads(report.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise UsageError(f"not a report.json ({error})", where=report.name, remedy="write one with forensics report --json") from None
+        raise UsageError(
+            f"not a report.json ({error})", where=report.name, remedy="write one with forensics report --json"
+        ) from None
     finding = next((item for item in document.get("findings", []) if item["id"] == name), None)
     if finding:
         show(f"{finding['id']} [{finding['grade']}] {printable(finding['text'])}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import signal
 import sys
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -29,7 +29,7 @@ class Lazy(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        return importlib.import_module(f"forensics.cli.{cmd_name}").command  # type: ignore[no-any-return]
+        return cast("click.Command", importlib.import_module(f"forensics.cli.{cmd_name}").command)
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,7 +66,13 @@ def fail(error: Exception) -> int:
         click.echo(f"forensics: {error}", err=True)
         return USAGE if isinstance(error, UsageError | DefinitionError) else FAILED
     if isinstance(error, OSError):
-        click.echo(f"forensics: {error.filename or 'output'}: {error.strerror}; check the path and its permissions", err=True)
+        click.echo(
+            f"forensics: {error.filename or 'output'}: {error.strerror}; check the path and its permissions",
+            err=True,
+        )
         return FAILED
-    click.echo(f"forensics: internal fault ({type(error).__name__}: {error}); please report it with the command that you ran", err=True)
+    click.echo(
+        f"forensics: internal fault ({type(error).__name__}: {error}); please report it with the command that you ran",
+        err=True,
+    )
     return FAILED

@@ -17,15 +17,46 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 SHARED = (
-    click.option("--case", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="case.toml: what logs cannot say."),
-    click.option("--tz", metavar="ZONE", help="Zone of the report and of times that carry none, e.g. America/Sao_Paulo."),
-    click.option("--lang", type=click.Choice(["en", "pt-BR"]), help="Language of the report (English only, so far)."),
-    click.option("--since", metavar="TIME", help="Leave out what lies before: an instant, a time of the last day, or a span such as 2h."),
+    click.option(
+        "--case",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="case.toml: what logs cannot say.",
+    ),
+    click.option(
+        "--tz",
+        metavar="ZONE",
+        help="Zone of the report and of times that carry none, e.g. America/Sao_Paulo.",
+    ),
+    click.option(
+        "--lang", type=click.Choice(["en", "pt-BR"]), help="Language of the report (English only, so far)."
+    ),
+    click.option(
+        "--since",
+        metavar="TIME",
+        help="Leave out what lies before: an instant, a time of the last day, or a span such as 2h.",
+    ),
     click.option("--until", metavar="TIME", help="Leave out what lies after."),
-    click.option("--unit", "units", multiple=True, metavar="NAME", help="Only this service; may be given several times."),
-    click.option("--signatures", type=FOLDER, multiple=True, help="Folder of signatures of your own (*.toml)."),
-    click.option("--shard-size", type=click.IntRange(min=1024), metavar="BYTES", help="Bytes read at once (default 32 MiB)."),
-    click.option("--progress/--no-progress", default=None, help="Show progress on standard error (default: on a terminal)."),
+    click.option(
+        "--unit",
+        "units",
+        multiple=True,
+        metavar="NAME",
+        help="Only this service; may be given several times.",
+    ),
+    click.option(
+        "--signatures", type=FOLDER, multiple=True, help="Folder of signatures of your own (*.toml)."
+    ),
+    click.option(
+        "--shard-size",
+        type=click.IntRange(min=1024),
+        metavar="BYTES",
+        help="Bytes read at once (default 32 MiB).",
+    ),
+    click.option(
+        "--progress/--no-progress",
+        default=None,
+        help="Show progress on standard error (default: on a terminal).",
+    ),
 )
 
 

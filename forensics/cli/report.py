@@ -22,14 +22,37 @@ FOUND = 1
 
 @click.command("report")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("-o", "--output", type=options.FILE, help="Write the report here (default: standard output); the timeline chart goes beside it.")
+@click.option(
+    "-o",
+    "--output",
+    type=options.FILE,
+    help="Write the report here (default: standard output); the timeline chart goes beside it.",
+)
 @click.option("--json", "json_file", type=options.FILE, help="Write report.json here.")
-@click.option("--charts", type=click.Path(file_okay=False, path_type=Path), help="Folder for the charts (default: beside the report).")
-@click.option("--evidence", type=options.FILE, help="Write every cited line here (Markdown, or JSON lines if the name ends in .jsonl).")
+@click.option(
+    "--charts",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the charts (default: beside the report).",
+)
+@click.option(
+    "--evidence",
+    type=options.FILE,
+    help="Write every cited line here (Markdown, or JSON lines if the name ends in .jsonl).",
+)
 @click.option("--no-redact", is_flag=True, help="Do not mask addresses, e-mails and secrets.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 when an incident was found.")
 @options.shared
-def command(inputs: tuple[str, ...], output: Path | None, json_file: Path | None, charts: Path | None, evidence: Path | None, *, no_redact: bool, exit_code: bool, **said: Any) -> int:
+def command(
+    inputs: tuple[str, ...],
+    output: Path | None,
+    json_file: Path | None,
+    charts: Path | None,
+    evidence: Path | None,
+    *,
+    no_redact: bool,
+    exit_code: bool,
+    **said: Any,
+) -> int:
     """Recognise, correlate, diagnose and write the postmortem.
 
     INPUT is a file, a folder, a glob, or - for standard input.
@@ -67,7 +90,9 @@ def verdict(case: Case, *, exit_code: bool) -> int:
     return FOUND if exit_code and pipeline.has_incidents(case) else 0
 
 
-def chart_files(document: dict[str, Any], folder: Path | None, output: Path | None) -> dict[Path, str | bytes]:
+def chart_files(
+    document: dict[str, Any], folder: Path | None, output: Path | None
+) -> dict[Path, str | bytes]:
     """Draw the timeline and name it in the document."""
     if folder is None:
         return {}
@@ -78,7 +103,11 @@ def chart_files(document: dict[str, Any], folder: Path | None, output: Path | No
         return {}
     name = f"{output.stem}-timeline.svg" if output else "timeline.svg"
     target = folder / name
-    document["charts"] = [target.relative_to(output.parent).as_posix() if output and target.is_relative_to(output.parent) else name]
+    document["charts"] = [
+        target.relative_to(output.parent).as_posix()
+        if output and target.is_relative_to(output.parent)
+        else name
+    ]
     return {target: drawn}
 
 
@@ -88,8 +117,14 @@ def annex(document: dict[str, Any], *, as_lines: bool) -> str:
 
     names = {source["id"]: source["name"] for source in document["sources"]}
     if as_lines:
-        return "".join(json.dumps({**item, "source": names[item["source"]]}, ensure_ascii=False) + "\n" for item in document["evidence"])
-    parts = [f"## {item['id']} {names[item['source']]}:{item['line']} {item['at'] or ''}\n\n{fence(item['text'].splitlines() or [''])}\n" for item in document["evidence"]]
+        return "".join(
+            json.dumps({**item, "source": names[item["source"]]}, ensure_ascii=False) + "\n"
+            for item in document["evidence"]
+        )
+    parts = [
+        f"## {item['id']} {names[item['source']]}:{item['line']} {item['at'] or ''}\n\n{fence(item['text'].splitlines() or [''])}\n"
+        for item in document["evidence"]
+    ]
     return "# Evidence\n\n" + "\n".join(parts)
 
 

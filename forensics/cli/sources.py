@@ -48,11 +48,23 @@ def table(rows: list[dict[str, Any]], choices: list[str] | None) -> None:
     for row in rows:
         lines = row["lines"] or {}
         what = ", ".join(filter(None, [row["transport"], *row["message_formats"][:2]])) or "not recognised"
-        cells = (f"{row['id']} {row['name']}", what, f"{row['zone']['name'] or '?'} ({row['zone']['rule']})", row["first"] or "-", row["last"] or "-", str(lines.get("total", "-")), str(lines.get("unparsed", "-")))
+        cells = (
+            f"{row['id']} {row['name']}",
+            what,
+            f"{row['zone']['name'] or '?'} ({row['zone']['rule']})",
+            row["first"] or "-",
+            row["last"] or "-",
+            str(lines.get("total", "-")),
+            str(lines.get("unparsed", "-")),
+        )
         grid.add_row(*[Text(printable(cell)) for cell in cells])
     console.print(grid)
     for index, row in enumerate(rows):
-        notes = [*([f"copy of {row['copy_of']}"] if row["copy_of"] else []), *row["limits"], *([f"not read: {row['skipped']}"] if row["skipped"] else [])]
+        notes = [
+            *([f"copy of {row['copy_of']}"] if row["copy_of"] else []),
+            *row["limits"],
+            *([f"not read: {row['skipped']}"] if row["skipped"] else []),
+        ]
         for note in [*notes, *([choices[index]] if choices else [])]:
             console.print(Text(printable(f"{row['id']} {note}")))
 

@@ -53,14 +53,24 @@ class Shard:
     notes: tuple[str, ...]
 
 
-def read_all(plans: Iterable[Plan], matcher: Matcher, shard_size: int, tick: Callable[[str, int], None] | None = None) -> Reading:
+def read_all(
+    plans: Iterable[Plan], matcher: Matcher, shard_size: int, tick: Callable[[str, int], None] | None = None
+) -> Reading:
     """Read every planned input; one that fails is listed with its reason and the others are still read."""
     digests: list[Digest] = []
     facts: list[Facts] = []
     has_lines: dict[int, bool] = {}
     with ThreadPoolExecutor(WORKERS) as pool:
         for plan in plans:
-            source = Source(index=plan.index, name=plan.item.name, sha256=None, size=0, transport=plan.format_name, skipped=plan.skipped, choice=plan.choice)
+            source = Source(
+                index=plan.index,
+                name=plan.item.name,
+                sha256=None,
+                size=0,
+                transport=plan.format_name,
+                skipped=plan.skipped,
+                choice=plan.choice,
+            )
             modified = 0
             if plan.item.trouble is None:
                 stat = plan.item.path.stat()
@@ -70,26 +80,36 @@ def read_all(plans: Iterable[Plan], matcher: Matcher, shard_size: int, tick: Cal
                 source, parts = read_one(plan, source, matcher, shard_size, pool)
                 digests.extend(parts)
                 has_lines[plan.index] = not (isinstance(plan.plug, Monitor) and plan.plug.binary)
-            is_text = isinstance(plan.plug, Transport)
-            facts.append(Facts(source, yearless=is_text and not plan.plug.year, zoneless=is_text and plan.plug.zone == "none", modified_us=modified))  # type: ignore[union-attr]
+            text = plan.plug if isinstance(plan.plug, Transport) else None
+            yearless, zoneless = text is not None and not text.year, text is not None and text.zone == "none"
+            facts.append(Facts(source, yearless=yearless, zoneless=zoneless, modified_us=modified))
             if tick:
                 tick(plan.item.name, source.size)
     return Reading(total(digests), tuple(facts), has_lines)
 
 
-def read_one(plan: Plan, source: Source, matcher: Matcher, shard_size: int, pool: ThreadPoolExecutor) -> tuple[Source, list[Digest]]:
+def read_one(
+    plan: Plan, source: Source, matcher: Matcher, shard_size: int, pool: ThreadPoolExecutor
+) -> tuple[Source, list[Digest]]:
     """Read one input shard by shard."""
     damage = streams.Damage()
     try:
         if isinstance(plan.plug, Monitor):
             parts = [monitor_shard(plan, plan.plug)]
         else:
-            assert plan.plug is not None
-            pieces = streams.shards(streams.chunks(plan.item.path, damage), shard_size, plan.plug.safe_cut)
-            work = (lambda number, data: pool.submit(text_shard, plan, plan.plug, number, data, matcher))  # type: ignore[arg-type]
-            parts = bounded(work(number, data) for number, data in enumerate(pieces))
+            plug = plan.plug
+            assert plug is not None
+            pieces = streams.shards(streams.chunks(plan.item.path, damage), shard_size, plug.safe_cut)
+            parts = bounded(
+                pool.submit(text_shard, plan, plug, number, data, matcher)
+                for number, data in enumerate(pieces)
+            )
     except UnreadableError as error:
         return replace(source, skipped=str(error)), []
+    except pl.exceptions.PolarsError as error:
+        return replace(
+            source, skipped=f"its content broke the reader ({type(error).__name__}); please report it"
+        ), []
     except OSError as error:
         return replace(source, skipped=f"reading failed ({error.strerror}); copy the file again"), []
     limits = (*damage.notes, *dict.fromkeys(note for part in parts for note in part.notes))
@@ -132,7 +152,12 @@ def monitor_shard(plan: Plan, plug: Monitor) -> Shard:
     parsed = plug.parse(plan.item.path)
     found = {"beats": parsed.beats, "samples": parsed.samples, "alerts": parsed.alerts}
     frames = {name: frame for name, frame in found.items() if frame is not None and frame.height}
-    return shard(plan, 0, parsed, {**frames, "shards": counts(parsed, parsed.beats if parsed.beats is not None else parsed.samples)})
+    return shard(
+        plan,
+        0,
+        parsed,
+        {**frames, "shards": counts(parsed, parsed.beats if parsed.beats is not None else parsed.samples)},
+    )
 
 
 def counts(parsed: Parsed, rows_: pl.DataFrame | None) -> pl.DataFrame:
@@ -141,7 +166,14 @@ def counts(parsed: Parsed, rows_: pl.DataFrame | None) -> pl.DataFrame:
     table = rows_ if rows_ is not None else pl.DataFrame({"ts": []})
     starts = table.filter(~pl.col("cont").fill_null(value=False)) if "cont" in table.columns else table
     return pl.DataFrame(
-        {"lines": [lines], "records": [starts.height], "in_records": [parsed.in_records], "blank": [parsed.blank], "unparsed": [parsed.unparsed], "undated": [starts["ts"].null_count()]}
+        {
+            "lines": [lines],
+            "records": [starts.height],
+            "in_records": [parsed.in_records],
+            "blank": [parsed.blank],
+            "unparsed": [parsed.unparsed],
+            "undated": [starts["ts"].null_count()],
+        }
     )
 
 

@@ -32,26 +32,53 @@ def diagnose(evidence: Evidence, known: Known, facts: Facts) -> Diagnosis:
     signals = Signals(evidence, known, facts)
     judgements = judge_all(signals)
     findings = all_findings(signals, judgements)
-    return Diagnosis(findings, judgements, tuple(questions(signals, judgements)), tuple(actions(signals, judgements)), timeline(signals), tuple(contradictions(judgements)))
+    return Diagnosis(
+        findings,
+        judgements,
+        tuple(questions(signals, judgements)),
+        tuple(actions(signals, judgements)),
+        timeline(signals),
+        tuple(contradictions(judgements)),
+    )
 
 
 def questions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[OpenQuestion]:
     """Ask what is not determined, the question that matters most first."""
     by_id = {judgement.id: judgement for judgement in judgements}
-    if by_id["app_pool_exhausted"].verdict in POSITIVE and by_id["db_slow_or_locked"].verdict is not Verdict.CONFIRMED:
-        yield OpenQuestion("open.holder", {"service": signals.unit}, reason_of(signals, "db_slow_or_locked"), refused_needs(signals, "db_slow_or_locked"), None)
+    if (
+        by_id["app_pool_exhausted"].verdict in POSITIVE
+        and by_id["db_slow_or_locked"].verdict is not Verdict.CONFIRMED
+    ):
+        yield OpenQuestion(
+            "open.holder",
+            {"service": signals.unit},
+            reason_of(signals, "db_slow_or_locked"),
+            refused_needs(signals, "db_slow_or_locked"),
+            None,
+        )
     for judgement in judgements:
         if judgement.verdict is Verdict.NOT_DETERMINED and judgement.needs:
-            yield OpenQuestion("open.hypothesis", {"title": judgement.title}, reason_of(signals, judgement.id), judgement.needs, judgement.id)
+            yield OpenQuestion(
+                "open.hypothesis",
+                {"title": judgement.title},
+                reason_of(signals, judgement.id),
+                judgement.needs,
+                judgement.id,
+            )
     for source in signals.evidence.sources:
         if source.skipped:
-            yield OpenQuestion("open.source", {"name": source.name, "why": source.skipped}, "unreadable", (), None)
+            yield OpenQuestion(
+                "open.source", {"name": source.name, "why": source.skipped}, "unreadable", (), None
+            )
 
 
 def reason_of(signals: Signals, hypothesis: str) -> str:
     """Tell an input that is not there from one that does not cover the question."""
     formats = INPUT_OF.get(hypothesis, ())
-    if any("permission denied" in (source.skipped or "") and any(word in source.name for word in formats) for source in signals.evidence.sources):
+    if any(
+        "permission denied" in (source.skipped or "") and any(word in source.name for word in formats)
+        for source in signals.evidence.sources
+    ):
         return "unreadable"
     return "does not cover" if formats and signals.services_in(*formats) else "not given"
 
@@ -76,7 +103,9 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
     if signals.facts[Watch].detectability:
         yield Action("act.probe_rule", {}, ("alert.detectability",), 4)
     if signals.facts[Losses].items:
-        yield Action("act.rate_limit", {"service": signals.facts[Losses].items[0].service}, ("mechanism.loss",), 3)
+        yield Action(
+            "act.rate_limit", {"service": signals.facts[Losses].items[0].service}, ("mechanism.loss",), 3
+        )
 
 
 def contradictions(judgements: tuple[Judgement, ...]) -> Iterator[str]:

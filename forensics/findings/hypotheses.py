@@ -22,13 +22,29 @@ class Hypothesis:
     title: str
     scope: str
     needs: tuple[Need, ...]
+    live: tuple[Need, ...] = ()
+    """Needs that only help while the incident is going on."""
 
 
 @cache
 def load() -> tuple[Hypothesis, ...]:
     """Return all hypotheses in their fixed order."""
     blocks: list[dict[str, Any]] = tomllib.loads(PATH.read_text(encoding="utf-8"))["hypothesis"]
-    return tuple(Hypothesis(block["id"], block["title"], block["scope"], tuple(Need(**need) for need in block["needs"])) for block in blocks)
+    return tuple(
+        Hypothesis(
+            block["id"], block["title"], block["scope"], inputs(block, live=False), inputs(block, live=True)
+        )
+        for block in blocks
+    )
+
+
+def inputs(block: dict[str, Any], *, live: bool) -> tuple[Need, ...]:
+    """Return the needs of a block that help afterwards, or those that help only while it is going on."""
+    return tuple(
+        Need(need["input"], need["command"], need["expires"])
+        for need in block["needs"]
+        if bool(need.get("ongoing")) is live
+    )
 
 
 def fill(needs: tuple[Need, ...], *, unit: str, container: str, since: int, until: int) -> tuple[Need, ...]:

@@ -8,8 +8,22 @@ import polars as pl
 
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
-from forensics.model.facts import Background, Coverage, Daily, Failures, Impact, Incidents, Losses, Probes, Restarts, Samples, Stalls, Watch
+from forensics.model.facts import (
+    Background,
+    Coverage,
+    Daily,
+    Failures,
+    Impact,
+    Incidents,
+    Losses,
+    Probes,
+    Restarts,
+    Samples,
+    Stalls,
+    Watch,
+)
 from forensics.model.finding import Finding, Grade, Judgement, Verdict
+from forensics.model.frames import middle
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -20,14 +34,23 @@ if TYPE_CHECKING:
 
 POOL = "pool_exhaustion"
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
-NOISE_SHOWN = 4
+NOISE_SHOWN = 1
 FACTS = ("app_pool_exhausted", "process_stalled", "db_slots_exhausted", "redis_failed", "service_restarted")
 
 
 def all_findings(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[Finding, ...]:
     """Return every finding in the order of sections."""
     verdicts = {judgement.id: judgement for judgement in judgements}
-    makers = (summary(signals, verdicts), times(signals), impact(signals), mechanism(signals, verdicts), alert(signals), recurrence(signals), noise(signals), clues(signals))
+    makers = (
+        summary(signals, verdicts),
+        times(signals),
+        impact(signals),
+        mechanism(signals, verdicts),
+        alert(signals),
+        recurrence(signals),
+        noise(signals),
+        clues(signals),
+    )
     return tuple(finding for maker in makers for finding in maker)
 
 
@@ -40,7 +63,11 @@ def in_window(signals: Signals, group: FailureGroup) -> pl.DataFrame:
     """Return the failures of a group in the primary window."""
     lo, hi = signals.window
     rows = signals.facts[Failures].rows
-    return rows.filter((pl.col("service") == group.service) & (pl.col("signature") == group.signature) & (pl.col("ts").is_between(lo, hi + 5 * SECOND) | pl.col("began").is_between(lo, hi)))
+    return rows.filter(
+        (pl.col("service") == group.service)
+        & (pl.col("signature") == group.signature)
+        & (pl.col("ts").is_between(lo, hi + 5 * SECOND) | pl.col("began").is_between(lo, hi))
+    )
 
 
 def stall_of(signals: Signals) -> Stall | None:
@@ -67,7 +94,14 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
     if incident is None:
         refs = coverage_refs(signals)
         if refs:
-            yield Finding("summary.quiet", "summary", Grade.NO_SIGN, {"service": signals.unit, "first": signals.window[0], "last": signals.window[1]}, refs, scope="the sources given, over their coverage")
+            yield Finding(
+                "summary.quiet",
+                "summary",
+                Grade.NO_SIGN,
+                {"service": signals.unit, "first": signals.window[0], "last": signals.window[1]},
+                refs,
+                scope="the sources given, over their coverage",
+            )
         return
     found = signals.facts[Impact]
     failed = sum(route.count for route in found.routes)
@@ -78,10 +112,22 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
     yield from summary_cause(signals, verdicts)
     gaps = [gap for gap in signals.facts[Watch].gaps if gap.inside or gap.overlapping]
     if gaps:
-        yield Finding("summary.blind", "summary", Grade.VERIFIED, {"gap": gaps[0], "n": len(gaps[0].inside) + len(gaps[0].overlapping)}, gaps[0].refs)
+        yield Finding(
+            "summary.blind",
+            "summary",
+            Grade.VERIFIED,
+            {"gap": gaps[0], "n": len(gaps[0].inside) + len(gaps[0].overlapping)},
+            gaps[0].refs,
+        )
     unknown = greatest_unknown(verdicts)
     if unknown is not None:
-        yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, {"hypothesis": unknown.id}, needs=unknown.needs)
+        yield Finding(
+            "summary.unknown",
+            "summary",
+            Grade.NOT_DETERMINED,
+            {"hypothesis": unknown.id},
+            needs=unknown.needs[:1],
+        )
 
 
 def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
@@ -90,11 +136,19 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
     if pool is not None:
         rows = in_window(signals, pool)
         if rows.height:
-            yield Finding("summary.pool", "summary", Grade.VERIFIED, pool_values(signals, pool, rows), Ref_of(rows))
+            yield Finding(
+                "summary.pool", "summary", Grade.VERIFIED, pool_values(signals, pool, rows), Ref_of(rows)
+            )
     stall = stall_of(signals)
     if stall is not None:
         sure = verdicts["process_stalled"].verdict is Verdict.CONFIRMED
-        yield Finding("summary.stall", "summary", Grade.DERIVED if sure else Grade.INFERRED, {"stall": stall, "last": signals.window[1]}, stall_refs(stall))
+        yield Finding(
+            "summary.stall",
+            "summary",
+            Grade.DERIVED if sure else Grade.INFERRED,
+            {"stall": stall, "last": signals.window[1]},
+            stall_refs(stall),
+        )
     if pool is None and stall is None:
         for name in ("db_slots_exhausted", "redis_failed", "service_restarted", "out_of_memory", "db_down"):
             judgement = verdicts[name]
@@ -118,15 +172,30 @@ def stall_refs(stall: Stall) -> tuple[Ref, ...]:
 
 def greatest_unknown(verdicts: dict[str, Judgement]) -> Judgement | None:
     """Return the open hypothesis that matters most for the mechanism found."""
-    order = ("db_slow_or_locked", "process_stalled", "db_slots_exhausted", "out_of_memory", "host_frozen_or_clock_jump", "resource_exhausted")
-    return next((verdicts[name] for name in order if verdicts[name].verdict is Verdict.NOT_DETERMINED and verdicts[name].needs), None)
+    pool = verdicts["app_pool_exhausted"].verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED)
+    order = (
+        *(["db_slow_or_locked"] if pool else []),
+        "process_stalled",
+        "db_slots_exhausted",
+        "out_of_memory",
+        "host_frozen_or_clock_jump",
+        "resource_exhausted",
+    )
+    return next(
+        (
+            verdicts[name]
+            for name in order
+            if verdicts[name].verdict is Verdict.NOT_DETERMINED and verdicts[name].needs
+        ),
+        None,
+    )
 
 
 def pool_values(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> dict[str, Any]:
     """Return the numbers of a pool's failures in the window."""
     size, overflow = pool.parameters.get("size"), pool.parameters.get("overflow")
     waits = rows.filter(pl.col("began") < pl.col("ts"))
-    wait = round((waits["ts"] - waits["began"]).median() / SECOND, 2) if waits.height else None  # type: ignore[operator]
+    wait = round((middle(waits["ts"] - waits["began"]) or 0) / SECOND, 2) if waits.height else None
     return {
         "group": pool, "failures": int(rows["sure"].sum()), "failures_max": rows.height if pool.failures_max is not None else None, "lines": int(rows["lines"].sum()),
         "first": rows["ts"].min(), "last": rows["ts"].max(), "began": rows["began"].min(), "wait": wait, "size": size, "overflow": overflow,
@@ -140,11 +209,19 @@ def times(signals: Signals) -> Iterator[Finding]:
     if incident is None:
         return
     if incident.start_wait_s:
-        yield Finding("times.backdated", "times", Grade.DERIVED, {"incident": incident, "logged": incident.start + round(incident.start_wait_s * SECOND)}, edge_refs(incident)[:1], formula="time of the line - wait it states")
+        yield Finding(
+            "times.backdated",
+            "times",
+            Grade.DERIVED,
+            {"incident": incident, "logged": incident.start + round(incident.start_wait_s * SECOND)},
+            edge_refs(incident)[:1],
+        )
     elif incident.start_ref:
         yield Finding("times.start", "times", Grade.DERIVED, {"incident": incident}, (incident.start_ref,))
     if incident.ongoing:
-        yield Finding("times.ongoing", "times", Grade.VERIFIED, {"last": signals.window[1]}, edge_refs(incident)[-1:])
+        yield Finding(
+            "times.ongoing", "times", Grade.VERIFIED, {"last": signals.window[1]}, edge_refs(incident)[-1:]
+        )
 
 
 def impact(signals: Signals) -> Iterator[Finding]:
@@ -154,16 +231,51 @@ def impact(signals: Signals) -> Iterator[Finding]:
     found = signals.facts[Impact]
     if found.routes:
         refs = tuple(route.ref for route in found.routes[:3])
-        yield Finding("impact.failed", "impact", Grade.VERIFIED, {"count": sum(route.count for route in found.routes), "routes": len(found.routes), "clients": len(found.clients)}, refs)
+        yield Finding(
+            "impact.failed",
+            "impact",
+            Grade.VERIFIED,
+            {
+                "count": sum(route.count for route in found.routes),
+                "routes": len(found.routes),
+                "clients": len(found.clients),
+            },
+            refs,
+        )
     if found.completed and found.completed_refs:
-        yield Finding("impact.completed", "impact", Grade.VERIFIED, {"n": found.completed, "services": signals.primary.services}, found.completed_refs)
+        yield Finding(
+            "impact.completed",
+            "impact",
+            Grade.VERIFIED,
+            {"n": found.completed, "services": signals.primary.services},
+            found.completed_refs,
+        )
     if found.calls_failed:
         rows = signals.facts[Failures].rows.filter(pl.col("family") == "webhook_delivery")
-        yield Finding("impact.calls_failed", "impact", Grade.VERIFIED, {"n": found.calls_failed, "service": rows["service"][0]}, Ref_of(rows))
+        yield Finding(
+            "impact.calls_failed",
+            "impact",
+            Grade.VERIFIED,
+            {"n": found.calls_failed, "service": rows["service"][0]},
+            Ref_of(rows),
+        )
     elif found.calls_late and found.call_refs:
-        yield Finding("impact.calls_late", "impact", Grade.VERIFIED, {"n": found.calls_late, "slowest": found.slowest_call_s}, found.call_refs)
+        yield Finding(
+            "impact.calls_late",
+            "impact",
+            Grade.VERIFIED,
+            {"n": found.calls_late, "slowest": found.slowest_call_s},
+            found.call_refs,
+        )
     if not found.routes and not found.calls_failed and coverage_refs(signals):
-        yield Finding("impact.none_logged", "impact", Grade.NO_SIGN, {"service": signals.unit}, coverage_refs(signals), scope="access lines of the sources given; a request without a line is not seen")
+        yield Finding(
+            "impact.none_logged",
+            "impact",
+            Grade.NO_SIGN,
+            {"service": signals.unit},
+            coverage_refs(signals),
+            scope="access lines of the sources given; a request without a line is not seen",
+        )
 
 
 def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
@@ -184,19 +296,37 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     for name in FACTS[2:]:
         judgement = verdicts[name]
         if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
-            yield Finding(f"why.{judgement.why}", "mechanism", Grade.VERIFIED if judgement.verdict is Verdict.CONFIRMED else Grade.INFERRED, judgement.values, judgement.supports, scope=judgement.scope)
+            yield Finding(
+                f"why.{judgement.why}",
+                "mechanism",
+                Grade.VERIFIED if judgement.verdict is Verdict.CONFIRMED else Grade.INFERRED,
+                judgement.values,
+                judgement.supports,
+                scope=judgement.scope,
+            )
     yield from other_failures(signals, pool)
     losses = signals.facts[Losses].items
     if losses:
-        yield Finding("mechanism.loss", "mechanism", Grade.VERIFIED, {"n": sum(loss.n or 0 for loss in losses), "service": losses[0].service, "at": losses[0].at}, tuple(loss.ref for loss in losses)[:2])
+        yield Finding(
+            "mechanism.loss",
+            "mechanism",
+            Grade.VERIFIED,
+            {"n": sum(loss.n or 0 for loss in losses), "service": losses[0].service, "at": losses[0].at},
+            tuple(loss.ref for loss in losses)[:2],
+        )
 
 
 def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iterator[Finding]:
     """Tell how many waits failed, since when, and what the arithmetic says about where they waited."""
     values = pool_values(signals, pool, rows)
-    yield Finding("mechanism.pool", "mechanism", Grade.VERIFIED, values, Ref_of(rows), method="lines of the signature, joined into failures", scope="one process's pool")
-    if values["wait"]:
-        yield Finding("mechanism.backdated", "mechanism", Grade.DERIVED, values, Ref_of(rows, 1), formula=f"first line - {values['wait']} s")
+    yield Finding(
+        "mechanism.pool",
+        "mechanism",
+        Grade.VERIFIED,
+        values,
+        Ref_of(rows),
+        method="lines of the signature, joined into failures",
+    )
     stall = stall_of(signals)
     if stall is not None and values["wait"] and values["failures"] >= 2:
         span = ((stall.end or signals.window[1]) - stall.start) / SECOND
@@ -213,12 +343,18 @@ def stall_links(signals: Signals, stall: Stall, verdicts: dict[str, Judgement]) 
     kinds = {witness.kind: witness for witness in stall.witnesses}
     yield Finding(
         "mechanism.stall", "mechanism", Grade.DERIVED if sure else Grade.INFERRED, {"stall": stall, "kinds": kinds, "last": signals.window[1]}, stall_refs(stall),
-        method="silence against the service's own rate, with independent witnesses", scope="the named process",
+        method="silence against the service's own rate, with independent witnesses",
         alternatives=() if sure else ("the process was alive and printed nothing", "its lines were lost"),
     )  # fmt: skip
     multiples = kinds.get("multiples")
     if multiples and multiples.refs:
-        yield Finding("mechanism.multiples", "mechanism", Grade.DERIVED, {"witness": multiples.detail, "n": multiples.n}, multiples.refs, formula=f"parts / {multiples.detail['wait_s']} s are whole numbers")
+        yield Finding(
+            "mechanism.multiples",
+            "mechanism",
+            Grade.DERIVED,
+            {"witness": multiples.detail, "n": multiples.n},
+            multiples.refs,
+        )
 
 
 def probe_link(signals: Signals) -> Iterator[Finding]:
@@ -226,10 +362,22 @@ def probe_link(signals: Signals) -> Iterator[Finding]:
     lo, hi = signals.window
     for series in sorted(signals.watchers(), key=lambda item: item.seen_by != "monitor"):
         grace = round((series.timeout_s or 0) * SECOND)
-        bad = [due for due in series.dues if lo - grace - SECOND <= due.at <= hi and due.state in ("missed", "failed", "late")]
-        refs = tuple(due.ref for due in bad if due.ref) or tuple(due.ref for due in series.dues if due.ref and abs(due.at - lo) < 2 * series.period_s * SECOND)
+        bad = [
+            due
+            for due in series.dues
+            if lo - grace - SECOND <= due.at <= hi and due.state in ("missed", "failed", "late")
+        ]
+        refs = tuple(due.ref for due in bad if due.ref) or tuple(
+            due.ref for due in series.dues if due.ref and abs(due.at - lo) < 2 * series.period_s * SECOND
+        )
         if bad and refs:
-            yield Finding("mechanism.probes", "mechanism", Grade.VERIFIED, {"series": series, "n": len(bad), "first": bad[0].at, "last": bad[-1].at}, refs[:4])
+            yield Finding(
+                "mechanism.probes",
+                "mechanism",
+                Grade.VERIFIED,
+                {"series": series, "n": len(bad), "first": bad[0].at, "last": bad[-1].at},
+                refs[:4],
+            )
             break
 
 
@@ -242,7 +390,7 @@ def redis_link(signals: Signals) -> Iterator[Finding]:
     if signals.stalled() and in_stalls >= 0.9 * rows.height:
         yield Finding(
             "mechanism.redis_symptom", "mechanism", Grade.INFERRED, {"n": rows.height, "in_stalls": in_stalls}, Ref_of(rows), alternatives=("a network fault between service and Redis in the same seconds",),
-            method="every timeout was printed when the process got a turn", scope="Redis as seen by this client",
+            method="every timeout was printed when the process got a turn",
         )  # fmt: skip
 
 
@@ -253,24 +401,44 @@ def gauge_links(signals: Signals, pool: FailureGroup | None) -> Iterator[Finding
         return
     refs = tuple(ref for key, ref in gauge.refs.items() if key != "all_peak")
     values: dict[str, Any] = {"gauge": gauge, "peak": gauge.incident_peak[1], **rises(gauge)}
-    yield Finding("mechanism.gauge", "mechanism", Grade.VERIFIED, values, refs, scope="at the instants of the samples")
+    yield Finding("mechanism.gauge", "mechanism", Grade.VERIFIED, values, refs)
     size, overflow = (pool.parameters.get("size"), pool.parameters.get("overflow")) if pool else (None, None)
-    if isinstance(size, int) and isinstance(overflow, int) and (values["from_before"] is not None or values["from_after"] is not None):
+    grown = max(values["from_before"] or 0, values["from_after"] or 0) > 0
+    if (
+        grown
+        and isinstance(size, int)
+        and isinstance(overflow, int)
+        and (values["from_before"] is not None or values["from_after"] is not None)
+    ):
         yield Finding(
-            "mechanism.rise", "mechanism", Grade.DERIVED, {**values, "overflow": overflow, "capacity": size + overflow}, refs, formula="peak - before, peak - after",
+            "mechanism.rise", "mechanism", Grade.DERIVED, {**values, "overflow": overflow, "capacity": size + overflow}, refs,
             alternatives=("other clients of the same server", "sessions that had not ended yet"),
         )  # fmt: skip
-    if gauge.plateau and gauge.period_s and gauge.plateau[2] >= 2:
+    if grown and gauge.plateau and gauge.period_s and gauge.plateau[2] >= 2:
         first, last, n = gauge.plateau
         low = (last - first) / SECOND
-        yield Finding("mechanism.plateau", "mechanism", Grade.DERIVED, {"low": low, "high": low + 2 * gauge.period_s, "n": n, "period": gauge.period_s, "peak": gauge.incident_peak[1]}, refs[:2], formula=f"({n} samples - 1) x {gauge.period_s:g} s, plus up to two periods")
+        yield Finding(
+            "mechanism.plateau",
+            "mechanism",
+            Grade.DERIVED,
+            {
+                "low": low,
+                "high": low + 2 * gauge.period_s,
+                "n": n,
+                "period": gauge.period_s,
+                "peak": gauge.incident_peak[1],
+            },
+            refs[:2],
+        )
 
 
 def rises(gauge: SampleSeries) -> dict[str, float | None]:
     """Return the rise against the sample before and the one after."""
     peak = gauge.incident_peak[1] if gauge.incident_peak else None
     return {
-        "from_before": peak - gauge.incident_before[1] if peak is not None and gauge.incident_before else None,
+        "from_before": peak - gauge.incident_before[1]
+        if peak is not None and gauge.incident_before
+        else None,
         "from_after": peak - gauge.incident_after[1] if peak is not None and gauge.incident_after else None,
         "before": gauge.incident_before[1] if gauge.incident_before else None,
         "after": gauge.incident_after[1] if gauge.incident_after else None,
@@ -280,11 +448,19 @@ def rises(gauge: SampleSeries) -> dict[str, float | None]:
 def other_failures(signals: Signals, pool: FailureGroup | None) -> Iterator[Finding]:
     """Name the other kinds of failures inside the window, most first."""
     told = (*REDIS, "app_error", "webhook_delivery", "server_limit", "http_error")
-    groups = [group for group in signals.facts[Failures].groups if group is not pool and group.family not in told]
+    groups = [
+        group for group in signals.facts[Failures].groups if group is not pool and group.family not in told
+    ]
     for group in sorted(groups, key=lambda item: -item.failures)[:3]:
         rows = in_window(signals, group)
         if rows.height:
-            yield Finding("mechanism.other", "mechanism", Grade.VERIFIED, {"group": group, "n": rows.height, "title": signals.known.signatures[group.signature].title}, Ref_of(rows, 2))
+            yield Finding(
+                "mechanism.other",
+                "mechanism",
+                Grade.VERIFIED,
+                {"group": group, "n": rows.height, "title": signals.known.signatures[group.signature].title},
+                Ref_of(rows, 2),
+            )
 
 
 def alert(signals: Signals) -> Iterator[Finding]:
@@ -295,27 +471,51 @@ def alert(signals: Signals) -> Iterator[Finding]:
     if incident is not None and incident.detected_at and downs:
         near = [item for item in downs if item.at == incident.detected_at]
         delay = (incident.detected_at - incident.start) / SECOND
-        yield Finding("alert.right", "alert", Grade.VERIFIED, {"at": incident.detected_at, "delay": round(delay, 1), "incident": incident}, tuple(item.ref for item in near) or edge_refs(incident), formula="alert - start")
+        yield Finding(
+            "alert.right",
+            "alert",
+            Grade.VERIFIED,
+            {"at": incident.detected_at, "delay": round(delay, 1), "incident": incident},
+            tuple(item.ref for item in near) or edge_refs(incident),
+        )
     elif incident is not None and facts[Probes].series:
-        yield Finding("alert.absent", "alert", Grade.NO_SIGN, {"n": len(facts[Watch].alerts)}, tuple(due.ref for due in facts[Probes].series[0].dues[:1] if due.ref), scope="the monitor state given")
+        yield Finding(
+            "alert.absent",
+            "alert",
+            Grade.NO_SIGN,
+            {"n": len(facts[Watch].alerts)},
+            tuple(due.ref for due in facts[Probes].series[0].dues[:1] if due.ref),
+            scope="the monitor state given",
+        )
     for series in facts[Probes].series:
         late = series.at("late")
         bad = series.at("missed", "failed", "late")
         refs = tuple(due.ref for due in bad if due.ref)
         if late and series.seen_by == "service":
             worst = max(late, key=lambda due: (due.answered or due.at) - due.at)
-            yield Finding("alert.late", "alert", Grade.INFERRED, {"series": series, "due": worst, "delay": ((worst.answered or worst.at) - worst.at) / SECOND, "rivals": [((worst.answered or 0) - rival) / SECOND for rival in worst.rivals]}, refs[:3],
-                          alternatives=tuple(f"due {(rival_delay((worst.answered or 0), rival))} s before" for rival in worst.rivals))  # fmt: skip
+            yield Finding(
+                "alert.late",
+                "alert",
+                Grade.INFERRED,
+                {
+                    "series": series,
+                    "due": worst,
+                    "delay": ((worst.answered or worst.at) - worst.at) / SECOND,
+                    "rivals": [((worst.answered or 0) - rival) / SECOND for rival in worst.rivals],
+                },
+                refs[:3],
+            )
     for gap in facts[Watch].gaps:
-        yield Finding("alert.blind", "alert", Grade.VERIFIED, {"gap": gap}, gap.refs[:2], scope="the named monitor")
+        yield Finding("alert.blind", "alert", Grade.VERIFIED, {"gap": gap}, gap.refs[:2])
     for item in facts[Watch].detectability:
-        refs = tuple(due.ref for series in facts[Probes].series if series.name == item.monitor for due in series.dues[:2] if due.ref)
-        yield Finding("alert.detectability", "alert", Grade.DERIVED, {"item": item}, refs, formula="(n - 1) x period + timeout; n x period + timeout")
-
-
-def rival_delay(answered: int, due: int) -> float:
-    """Return how late an answer is against another due time, in seconds."""
-    return round((answered - due) / SECOND, 1)
+        refs = tuple(
+            due.ref
+            for series in facts[Probes].series
+            if series.name == item.monitor
+            for due in series.dues[:2]
+            if due.ref
+        )
+        yield Finding("alert.detectability", "alert", Grade.DERIVED, {"item": item}, refs)
 
 
 def recurrence(signals: Signals) -> Iterator[Finding]:
@@ -324,23 +524,55 @@ def recurrence(signals: Signals) -> Iterator[Finding]:
     if cover is None:
         return
     days = signals.facts[Daily].days
-    yield Finding("recurrence.coverage", "recurrence", Grade.VERIFIED, {"service": cover.service, "first": cover.first, "last": cover.last, "partial": [day for day, cut in days if cut]}, (cover.first_ref, cover.last_ref))
+    yield Finding(
+        "recurrence.coverage",
+        "recurrence",
+        Grade.VERIFIED,
+        {
+            "service": cover.service,
+            "first": cover.first,
+            "last": cover.last,
+            "partial": [day for day, cut in days if cut],
+        },
+        (cover.first_ref, cover.last_ref),
+    )
     others = [item for item in signals.facts[Incidents].items if item is not signals.primary]
     if others:
         refs = tuple(ref for item in others for ref in edge_refs(item)[:1])
-        yield Finding("recurrence.others", "recurrence", Grade.DERIVED, {"n": len(others), "incidents": others}, refs[:4])
+        yield Finding(
+            "recurrence.others",
+            "recurrence",
+            Grade.DERIVED,
+            {"n": len(others), "incidents": others},
+            refs[:4],
+        )
     pool = main_pool(signals)
     if pool is not None and signals.primary is not None:
         rows = in_window(signals, pool)
-        day = [item for item in signals.facts[Daily].items if item.signature == pool.signature and item.service == pool.service]
-        yield Finding("recurrence.sum", "recurrence", Grade.DERIVED, {"inside": int(rows["sure"].sum()), "total": pool.failures, "days": len(day)}, pool.refs[:2], formula="window + outside = all")
+        day = [
+            item
+            for item in signals.facts[Daily].items
+            if item.signature == pool.signature and item.service == pool.service
+        ]
+        yield Finding(
+            "recurrence.sum",
+            "recurrence",
+            Grade.DERIVED,
+            {"inside": int(rows["sure"].sum()), "total": pool.failures, "days": len(day)},
+            pool.refs[:2],
+            formula="window + outside = all",
+        )
 
 
 def noise(signals: Signals) -> Iterator[Finding]:
     """Name the messages that were there before."""
-    shown = [item for item in signals.facts[Background].items if item.verdict == "pre_existing" and item.inside + item.outside >= 3]
+    shown = [
+        item
+        for item in signals.facts[Background].items
+        if item.verdict == "pre_existing" and item.inside + item.outside >= 3
+    ]
     for item in shown[:NOISE_SHOWN]:
-        yield Finding("noise.pre_existing", "noise", Grade.DERIVED, {"item": item}, (item.ref,), formula="lines / hours running, inside and outside")
+        yield Finding("noise.pre_existing", "noise", Grade.DERIVED, {"item": item}, (item.ref,))
 
 
 def clues(signals: Signals) -> Iterator[Finding]:
@@ -349,17 +581,33 @@ def clues(signals: Signals) -> Iterator[Finding]:
     for event in signals.known.events:
         if event.kind not in ("note", "deploy"):
             continue
-        near = min((item for item in signals.facts[Incidents].items), key=lambda item: abs(item.start - event.at), default=None)
+        near = min(
+            (item for item in signals.facts[Incidents].items),
+            key=lambda item: abs(item.start - event.at),
+            default=None,
+        )
         if near is not None and refs:
             place = edge_refs(near) or refs
-            yield Finding("clue.event", "clues", Grade.CLUE, {"event": event, "incident": near, "apart": (event.at - near.start) / SECOND}, place[:1])
+            yield Finding(
+                "clue.event",
+                "clues",
+                Grade.CLUE,
+                {"event": event, "incident": near, "apart": (event.at - near.start) / SECOND},
+                place[:1],
+            )
 
 
 def refused_needs(signals: Signals, name: str) -> tuple[Any, ...]:
     """Return the filled needs of one hypothesis."""
     lo, hi = signals.window
     hypothesis = next(item for item in load() if item.id == name)
-    return fill(hypothesis.needs, unit=signals.unit, container="CONTAINER", since=lo - 5 * MINUTE, until=hi + 5 * MINUTE)
+    return fill(
+        hypothesis.needs + (hypothesis.live if signals.primary and signals.primary.ongoing else ()),
+        unit=signals.unit,
+        container="CONTAINER",
+        since=lo - 5 * MINUTE,
+        until=hi + 5 * MINUTE,
+    )
 
 
 __all__ = ["Restarts", "Samples", "all_findings", "refused_needs"]

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.facts import Coverage, FailureGroup, Failures, Incidents, Losses, Probes, Restarts, Samples, Stalls, Watch
+from forensics.model.facts import (
+    Coverage,
+    FailureGroup,
+    Failures,
+    Incidents,
+    Losses,
+    Probes,
+    Restarts,
+    Samples,
+    Stalls,
+    Watch,
+)
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -64,7 +75,11 @@ class Signals:
             return max(sorted(candidates), key=lambda name: candidates[name])
         covers = self.facts[Coverage].services
         with_requests = set(self.evidence["routes"]["service"].unique())
-        busiest = max(covers, key=lambda cover: (cover.service in with_requests, cover.lines, cover.service), default=None)
+        busiest = max(
+            covers,
+            key=lambda cover: (cover.service in with_requests, cover.lines, cover.service),
+            default=None,
+        )
         return busiest.service if busiest else "SERVICE"
 
     def groups(self, *families: str) -> list[FailureGroup]:
@@ -76,11 +91,22 @@ class Signals:
         rows = self.facts[Failures].rows.filter(pl.col("family").is_in(list(families)))
         if not self.spans:
             return rows.clear()
-        return rows.filter(pl.any_horizontal([pl.col("ts").is_between(lo, hi + margin) | pl.col("began").is_between(lo, hi) for lo, hi in self.spans]))
+        return rows.filter(
+            pl.any_horizontal(
+                [
+                    pl.col("ts").is_between(lo, hi + margin) | pl.col("began").is_between(lo, hi)
+                    for lo, hi in self.spans
+                ]
+            )
+        )
 
     def hits(self, *signatures: str, families: tuple[str, ...] = (), window: bool = True) -> pl.DataFrame:
         """Hits of signatures or families, in the window with a minute around it."""
-        wanted = [name for name, item in self.known.signatures.items() if name in signatures or item.family in families]
+        wanted = [
+            name
+            for name, item in self.known.signatures.items()
+            if name in signatures or item.family in families
+        ]
         rows = self.evidence["hits"].filter(pl.col("signature").is_in(wanted) & pl.col("ts").is_not_null())
         lo, hi = self.window
         return rows.filter(pl.col("ts").is_between(lo - MINUTE, hi + MINUTE)) if window else rows
@@ -92,7 +118,11 @@ class Signals:
 
     def services_in(self, *formats: str) -> list[str]:
         """Services whose lines have one of some formats."""
-        return sorted(set(self.evidence["formats"].filter(pl.col("format").is_in(list(formats)))["service"].drop_nulls()))
+        return sorted(
+            set(
+                self.evidence["formats"].filter(pl.col("format").is_in(list(formats)))["service"].drop_nulls()
+            )
+        )
 
     def covers(self, service: str) -> bool:
         """Is the window covered by a service's lines?"""
@@ -102,19 +132,31 @@ class Signals:
     @cached_property
     def kernel_ref(self) -> Ref | None:
         """A kernel line, if any source has kernel lines that reach over the window."""
-        return self.facts[Coverage].of("kernel").first_ref if self.covers("kernel") else None  # type: ignore[union-attr]
+        cover = self.facts[Coverage].of("kernel")
+        return cover.first_ref if cover and self.covers("kernel") else None
 
     @cached_property
     def gauge(self) -> SampleSeries | None:
         """The fullest gauge with a limit that has samples inside the window."""
         lo, hi = self.window
-        found = [item for item in self.facts[Samples].series if item.limit and (self.primary is None or any(lo - 3 * MINUTE <= at <= hi + 3 * MINUTE for at, _ in item.around))]
+        found = [
+            item
+            for item in self.facts[Samples].series
+            if item.limit
+            and (
+                self.primary is None or any(lo - 3 * MINUTE <= at <= hi + 3 * MINUTE for at, _ in item.around)
+            )
+        ]
         return max(found, key=lambda item: item.peak / (item.limit or 1), default=None)
 
     def watchers(self) -> list[Series]:
         """Probe series that reach over the window or a part of it."""
         lo, hi = self.window
-        return [series for series in self.facts[Probes].series if series.dues and series.dues[0].at <= hi and series.dues[-1].at >= lo]
+        return [
+            series
+            for series in self.facts[Probes].series
+            if series.dues and series.dues[0].at <= hi and series.dues[-1].at >= lo
+        ]
 
     def stalled(self, service: str | None = None) -> bool:
         """Did a process stall?"""
@@ -123,19 +165,39 @@ class Signals:
     def rows_in_stalls(self, rows: pl.DataFrame) -> int:
         """How many failures were printed inside or right at the end of a stall?"""
         last = self.facts[Coverage].last or 0
-        spans = [(item.start - 2 * SECOND, (item.end or last) + 3 * SECOND) for item in self.facts[Stalls].items]
-        return rows.filter(pl.any_horizontal([pl.col("ts").is_between(lo, hi) for lo, hi in spans])).height if spans else 0
+        spans = [
+            (item.start - 2 * SECOND, (item.end or last) + 3 * SECOND) for item in self.facts[Stalls].items
+        ]
+        return (
+            rows.filter(pl.any_horizontal([pl.col("ts").is_between(lo, hi) for lo, hi in spans])).height
+            if spans
+            else 0
+        )
 
     def lifecycle(self, *kinds: str) -> list[Lifecycle]:
         """Lifecycle events of some kinds inside the window."""
         lo, hi = self.window
-        return [event for event in self.facts[Restarts].events if event.kind in kinds and lo - MINUTE <= event.at <= hi + MINUTE]
+        return [
+            event
+            for event in self.facts[Restarts].events
+            if event.kind in kinds and lo - MINUTE <= event.at <= hi + MINUTE
+        ]
 
     def same_process(self, service: str) -> tuple[Ref, Ref] | None:
         """Places that show one process id of a service before and after the window."""
         lo, hi = self.window
-        rows = self.evidence["processes"].filter((pl.col("service") == service) & (pl.col("first_us") <= lo + 5 * SECOND) & (pl.col("last_us") >= hi - 5 * SECOND)).sort("first_us")
-        others = self.evidence["processes"].filter((pl.col("service") == service) & (pl.col("first_us") > lo) & (pl.col("first_us") < hi))
+        rows = (
+            self.evidence["processes"]
+            .filter(
+                (pl.col("service") == service)
+                & (pl.col("first_us") <= lo + 5 * SECOND)
+                & (pl.col("last_us") >= hi - 5 * SECOND)
+            )
+            .sort("first_us")
+        )
+        others = self.evidence["processes"].filter(
+            (pl.col("service") == service) & (pl.col("first_us") > lo) & (pl.col("first_us") < hi)
+        )
         if not rows.height or others.height:
             return None
         return Ref(rows["source"][0], rows["first_line"][0]), Ref(rows["source"][0], rows["last_line"][0])
@@ -143,7 +205,9 @@ class Signals:
     def losses_near(self) -> list[Ref]:
         """Places of declared losses in or near the window."""
         lo, hi = self.window
-        return [loss.ref for loss in self.facts[Losses].items if lo - 5 * MINUTE <= loss.at <= hi + 5 * MINUTE]
+        return [
+            loss.ref for loss in self.facts[Losses].items if lo - 5 * MINUTE <= loss.at <= hi + 5 * MINUTE
+        ]
 
     @cached_property
     def gaps_missed(self) -> bool:

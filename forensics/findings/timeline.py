@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import Incident, Series
+    from forensics.model.facts import Incident, Lifecycle, Series
 
 MERGE_US = 20 * SECOND
 """Failures of one kind closer than this are one row."""
@@ -24,27 +24,65 @@ PROBE_ROWS = 4
 
 def timeline(signals: Signals) -> tuple[Moment, ...]:
     """Return the rows in time order."""
-    makers = (edges(signals), failures(signals), stalls(signals), probes(signals), lifecycle(signals), watch(signals), known(signals), gauge(signals))
+    makers = (
+        edges(signals),
+        failures(signals),
+        stalls(signals),
+        probes(signals),
+        lifecycle(signals),
+        watch(signals),
+        known(signals),
+        gauge(signals),
+    )
     rows = [row for maker in makers for row in maker]
     return tuple(sorted(rows, key=lambda row: (row.at, row.kind, row.key)))
 
 
 def edges(signals: Signals) -> Iterator[Moment]:
-    """Yield the last healthy event before and the first after each incident."""
-    for incident in signals.facts[Incidents].items:
-        healthy = last_answered(signals, incident)
-        if healthy is not None:
-            at, series, ref = healthy
-            yield Moment(at, "healthy", series.service, "row.healthy", {"series": series.name}, Grade.VERIFIED, (ref,))
-        after = first_answered(signals, incident)
-        if after is not None:
-            at, series, ref = after
-            yield Moment(at, "recovered", series.service, "row.recovered", {"series": series.name}, Grade.VERIFIED, (ref,))
+    """Yield the last healthy event before and the first after the primary incident, and the other incidents as one row each."""
+    for number, incident in enumerate(signals.facts[Incidents].items, start=1):
+        if incident is not signals.primary:
+            rows = signals.facts[Failures].rows.filter(
+                pl.col("ts").is_between(incident.start, (incident.end or incident.start) + 5 * SECOND)
+                & (pl.col("family") != "app_error")
+            )
+            refs = tuple(ref for ref in (incident.start_ref, incident.end_ref) if ref)
+            yield Moment(
+                incident.start,
+                "incident",
+                None,
+                "row.incident",
+                {"number": number, "incident": incident, "n": rows.height},
+                Grade.DERIVED,
+                refs,
+            )
+            continue
+        for kind, found in (
+            ("healthy", last_answered(signals, incident)),
+            ("recovered", first_answered(signals, incident)),
+        ):
+            if found is not None:
+                at, series, ref = found
+                yield Moment(
+                    at, kind, series.service, f"row.{kind}", {"series": series.name}, Grade.VERIFIED, (ref,)
+                )
+
+
+def near_primary(signals: Signals, at: int) -> bool:
+    """Does an instant lie in the primary incident or right beside it?"""
+    lo, hi = signals.window
+    margin = max(300 * SECOND, (hi - lo) // 2)
+    return signals.primary is not None and lo - margin <= at <= hi + margin
 
 
 def last_answered(signals: Signals, incident: Incident) -> tuple[int, Series, Ref] | None:
     """Return the last probe answered before an incident."""
-    found = [(due.at, series.name, series, due.ref) for series in signals.facts[Probes].series for due in series.at("answered") if due.at < incident.start and due.ref]
+    found = [
+        (due.at, series.name, series, due.ref)
+        for series in signals.facts[Probes].series
+        for due in series.at("answered")
+        if due.at < incident.start and due.ref
+    ]
     best = max(found, key=lambda item: item[:2], default=None)
     return (best[0], best[2], best[3]) if best and best[3] else None
 
@@ -53,7 +91,12 @@ def first_answered(signals: Signals, incident: Incident) -> tuple[int, Series, R
     """Return the first probe answered after an incident."""
     if incident.end is None:
         return None
-    found = [(due.at, series.name, series, due.ref) for series in signals.facts[Probes].series for due in series.at("answered") if due.at >= incident.end and due.ref]
+    found = [
+        (due.at, series.name, series, due.ref)
+        for series in signals.facts[Probes].series
+        for due in series.at("answered")
+        if due.at >= incident.end and due.ref
+    ]
     best = min(found, key=lambda item: item[:2], default=None)
     return (best[0], best[2], best[3]) if best and best[3] else None
 
@@ -61,56 +104,141 @@ def first_answered(signals: Signals, incident: Incident) -> tuple[int, Series, R
 def failures(signals: Signals) -> Iterator[Moment]:
     """Yield bursts of failures inside incidents, and the begin of the first wait."""
     rows = signals.facts[Failures].rows.filter(pl.col("family") != "app_error")
-    for lo, hi in signals.spans:
+    for lo, hi in [signals.window] if signals.primary else []:
         near = rows.filter(pl.col("ts").is_between(lo, hi + 5 * SECOND))
         for (service, name), part in near.group_by("service", "signature", maintain_order=True):
             title = signals.known.signatures[str(name)].title
             cut = part.sort("ts").with_columns(burst=(pl.col("ts").diff().fill_null(0) > MERGE_US).cum_sum())
             first = part.sort("began", "ts").row(0, named=True)
             if first["began"] < first["ts"] and signals.known.signatures[str(name)].side == "client":
-                yield Moment(first["began"], "wait", str(service), "row.wait", {"title": title, "wait": (first["ts"] - first["began"]) / SECOND}, Grade.DERIVED, (Ref(first["source"], first["line"]),))
+                yield Moment(
+                    first["began"],
+                    "wait",
+                    str(service),
+                    "row.wait",
+                    {"title": title, "wait": (first["ts"] - first["began"]) / SECOND},
+                    Grade.DERIVED,
+                    (Ref(first["source"], first["line"]),),
+                )
             for (_,), burst in cut.group_by("burst", maintain_order=True):
                 head, tail = burst.row(0, named=True), burst.row(-1, named=True)
-                refs = tuple(dict.fromkeys((Ref(head["source"], head["line"]), Ref(tail["source"], tail["line"]))))
-                yield Moment(head["ts"], "failures", str(service), "row.failures", {"n": burst.height, "title": title, "until": tail["ts"], "signature": name}, Grade.VERIFIED, refs)
+                refs = tuple(
+                    dict.fromkeys((Ref(head["source"], head["line"]), Ref(tail["source"], tail["line"])))
+                )
+                yield Moment(
+                    head["ts"],
+                    "failures",
+                    str(service),
+                    "row.failures",
+                    {"n": burst.height, "title": title, "until": tail["ts"], "signature": name},
+                    Grade.VERIFIED,
+                    refs,
+                )
 
 
 def stalls(signals: Signals) -> Iterator[Moment]:
     """Yield begin and end of stalls."""
-    for stall in signals.facts[Stalls].items:
-        yield Moment(stall.start, "stall", stall.service, "row.stall", {"expected": stall.silence.expected}, Grade.INFERRED, (stall.silence.before,))
+    for stall in (item for item in signals.facts[Stalls].items if near_primary(signals, item.start)):
+        yield Moment(
+            stall.start, "stall", stall.service, "row.stall", {}, Grade.INFERRED, (stall.silence.before,)
+        )
         if stall.end is not None and stall.silence.after is not None:
-            yield Moment(stall.end, "stall_end", stall.service, "row.stall_end", {"burst": stall.silence.burst_after}, Grade.VERIFIED, (stall.silence.after,))
+            yield Moment(
+                stall.end,
+                "stall_end",
+                stall.service,
+                "row.stall_end",
+                {"burst": stall.silence.burst_after},
+                Grade.VERIFIED,
+                (stall.silence.after,),
+            )
 
 
 def probes(signals: Signals) -> Iterator[Moment]:
     """Yield probes that were not answered in time, a long run as one row."""
     told: set[int] = set()
     for series in sorted(signals.facts[Probes].series, key=lambda item: item.seen_by != "monitor"):
-        bad = [due for due in series.at("failed", "missed") if not any(abs(due.at - other) < series.period_s * SECOND / 3 for other in told)]
+        bad = [
+            due
+            for due in series.at("failed", "missed")
+            if near_primary(signals, due.at)
+            and not any(abs(due.at - other) < series.period_s * SECOND / 3 for other in told)
+        ]
         told.update(due.at for due in bad)
         shown = bad if len(bad) <= PROBE_ROWS else [bad[0], bad[-1]]
         for due in shown:
             key = "row.probe_run" if len(bad) > PROBE_ROWS and due is bad[0] else "row.probe"
             refs = (due.ref,) if due.ref else ()
-            yield Moment(due.at, "probe", series.service, key, {"series": series.name, "error": due.error, "n": len(bad), "last": bad[-1].at}, Grade.VERIFIED if refs else Grade.DERIVED, refs)
+            yield Moment(
+                due.at,
+                "probe",
+                series.service,
+                key,
+                {"series": series.name, "error": due.error, "n": len(bad), "last": bad[-1].at},
+                Grade.VERIFIED if refs else Grade.DERIVED,
+                refs,
+            )
         for due in series.at("late"):
-            if due.answered is not None and due.ref:
-                yield Moment(due.answered, "late", series.service, "row.late", {"series": series.name, "delay": (due.answered - due.at) / SECOND, "rivals": [(due.answered - rival) / SECOND for rival in due.rivals]}, Grade.INFERRED, (due.ref,))
+            if due.answered is not None and due.ref and near_primary(signals, due.at):
+                yield Moment(
+                    due.answered,
+                    "late",
+                    series.service,
+                    "row.late",
+                    {
+                        "series": series.name,
+                        "delay": (due.answered - due.at) / SECOND,
+                        "rivals": [(due.answered - rival) / SECOND for rival in due.rivals],
+                    },
+                    Grade.INFERRED,
+                    (due.ref,),
+                )
 
 
 def lifecycle(signals: Signals) -> Iterator[Moment]:
-    """Yield starts, stops and kills that lie in or near incidents."""
-    for event in signals.facts[Restarts].events:
-        if any(lo - 120 * SECOND <= event.at <= hi + 120 * SECOND for lo, hi in signals.spans):
-            kind = {"started": "start", "ready": "start", "start": "start", "killed": "kill", "oom": "kill", "stopped": "stop"}.get(event.kind, event.kind)
-            yield Moment(event.at, kind, event.service, "row.lifecycle", {"title": signals.known.signatures[event.text].title, "service": event.service}, Grade.VERIFIED, (event.ref,))
+    """Yield starts, stops and kills that lie in or near incidents; the same one within a second is one row."""
+    near = [event for event in signals.facts[Restarts].events if near_primary(signals, event.at)]
+    grouped: dict[tuple[str, str, int], list[Lifecycle]] = {}
+    for event in near:
+        grouped.setdefault((event.service, event.text, event.at // SECOND), []).append(event)
+    for events in grouped.values():
+        first = events[0]
+        kind = {
+            "started": "start",
+            "ready": "start",
+            "start": "start",
+            "killed": "kill",
+            "oom": "kill",
+            "stopped": "stop",
+        }.get(first.kind, first.kind)
+        values = {
+            "title": signals.known.signatures[first.text].title,
+            "service": first.service,
+            "n": len(events),
+        }
+        yield Moment(
+            first.at,
+            kind,
+            first.service,
+            "row.lifecycle",
+            values,
+            Grade.VERIFIED,
+            tuple(event.ref for event in events)[:2],
+        )
 
 
 def watch(signals: Signals) -> Iterator[Moment]:
     """Yield alerts and the edges of blind gaps."""
     for alert in signals.facts[Watch].alerts:
-        yield Moment(alert.at, "alert", None, "row.alert", {"monitor": alert.monitor, "state": alert.state}, Grade.VERIFIED, (alert.ref,))
+        yield Moment(
+            alert.at,
+            "alert",
+            None,
+            "row.alert",
+            {"monitor": alert.monitor, "state": alert.state},
+            Grade.VERIFIED,
+            (alert.ref,),
+        )
     for gap in signals.facts[Watch].gaps:
         yield Moment(gap.start, "blind", None, "row.blind", {"gap": gap}, Grade.VERIFIED, gap.refs[:1])
         yield Moment(gap.end, "blind_end", None, "row.blind_end", {"gap": gap}, Grade.VERIFIED, gap.refs[1:2])
@@ -118,9 +246,19 @@ def watch(signals: Signals) -> Iterator[Moment]:
 
 def known(signals: Signals) -> Iterator[Moment]:
     """Yield what people know happened."""
-    refs = tuple(cover.first_ref for cover in signals.facts[Coverage].services if cover.service == signals.unit)
+    refs = tuple(
+        cover.first_ref for cover in signals.facts[Coverage].services if cover.service == signals.unit
+    )
     for event in signals.known.events:
-        yield Moment(event.at, event.kind, None, "row.known", {"text": event.text, "kind": event.kind}, Grade.CLUE, refs)
+        yield Moment(
+            event.at,
+            event.kind,
+            None,
+            "row.known",
+            {"text": event.text, "kind": event.kind},
+            Grade.CLUE,
+            refs,
+        )
 
 
 def gauge(signals: Signals) -> Iterator[Moment]:
@@ -128,6 +266,18 @@ def gauge(signals: Signals) -> Iterator[Moment]:
     found = signals.gauge
     if found is None or signals.primary is None:
         return
-    for name, sample in (("before", found.incident_before), ("peak", found.incident_peak), ("after", found.incident_after)):
+    for name, sample in (
+        ("before", found.incident_before),
+        ("peak", found.incident_peak),
+        ("after", found.incident_after),
+    ):
         if sample is not None and name in found.refs:
-            yield Moment(sample[0], "sample", None, "row.sample", {"value": sample[1], "limit": found.limit, "which": name, "series": found.series}, Grade.VERIFIED, (found.refs[name],))
+            yield Moment(
+                sample[0],
+                "sample",
+                None,
+                "row.sample",
+                {"value": sample[1], "limit": found.limit, "which": name, "series": found.series},
+                Grade.VERIFIED,
+                (found.refs[name],),
+            )

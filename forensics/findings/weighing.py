@@ -8,6 +8,7 @@ never lowers its verdict.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -44,13 +45,37 @@ class Weight:
 def judge_all(signals: Signals) -> tuple[Judgement, ...]:
     """Return all fifteen judgements, in their fixed order."""
     lo, hi = signals.window
-    container = next((service for service in signals.services_in("nest", "pino") if service != signals.unit), "CONTAINER")
+    container = next(
+        (service for service in signals.services_in("nest", "pino") if service != signals.unit), "CONTAINER"
+    )
     out = []
     for hypothesis in load():
         weight = WEIGH[hypothesis.id](signals)
         open_ = weight.verdict in (Verdict.NOT_DETERMINED, Verdict.SUSPECTED)
-        needs = fill(hypothesis.needs, unit=signals.unit, container=container, since=lo - 5 * MINUTE, until=hi + 5 * MINUTE) if open_ else ()
-        out.append(Judgement(hypothesis.id, hypothesis.title, weight.verdict, weight.why, weight.values, weight.supports, weight.contradicts, hypothesis.scope, needs))
+        needs = (
+            fill(
+                hypothesis.needs + (hypothesis.live if signals.primary and signals.primary.ongoing else ()),
+                unit=signals.unit,
+                container=container,
+                since=lo - 5 * MINUTE,
+                until=hi + 5 * MINUTE,
+            )
+            if open_
+            else ()
+        )
+        out.append(
+            Judgement(
+                hypothesis.id,
+                hypothesis.title,
+                weight.verdict,
+                weight.why,
+                weight.values,
+                weight.supports,
+                weight.contradicts,
+                hypothesis.scope,
+                needs,
+            )
+        )
     return tuple(out)
 
 
@@ -60,10 +85,20 @@ def app_pool_exhausted(signals: Signals) -> Weight:
     if groups:
         best = max(groups, key=lambda group: group.failures)
         sure = best.verified and best.failures + (best.failures_max or 0) >= 2
-        return Weight(Verdict.CONFIRMED if sure else Verdict.SUPPORTED, "pool.text", {"group": best, "groups": len(groups)}, best.refs[:4])
+        return Weight(
+            Verdict.CONFIRMED if sure else Verdict.SUPPORTED,
+            "pool.text",
+            {"group": best, "groups": len(groups)},
+            best.refs[:4],
+        )
     cover = signals.facts[Coverage].of(signals.unit)
     if cover:
-        return Weight(Verdict.NO_SIGN, "pool.none", {"service": signals.unit, "lines": cover.lines}, contradicts=(cover.first_ref, cover.last_ref))
+        return Weight(
+            Verdict.NO_SIGN,
+            "pool.none",
+            {"service": signals.unit, "lines": cover.lines},
+            contradicts=(cover.first_ref, cover.last_ref),
+        )
     return Weight(Verdict.NOT_DETERMINED, "no_log", {"service": signals.unit})
 
 
@@ -75,19 +110,34 @@ def process_stalled(signals: Signals) -> Weight:
         refs = tuple(ref for stall in stalls for witness in stall.witnesses for ref in witness.refs[:2])
         strong = len(kinds & {"probes", "calls", "multiples"}) >= 2
         longest = max(stalls, key=lambda stall: (stall.end or signals.window[1]) - stall.start)
-        return Weight(Verdict.CONFIRMED if strong else Verdict.SUPPORTED, "stall.witnesses", {"stall": longest, "kinds": sorted(kinds), "n": len(stalls), "last": signals.window[1]}, refs[:8])
+        return Weight(
+            Verdict.CONFIRMED if strong else Verdict.SUPPORTED,
+            "stall.witnesses",
+            {"stall": longest, "kinds": sorted(kinds), "n": len(stalls), "last": signals.window[1]},
+            refs[:8],
+        )
     for series in signals.watchers():
         lo, hi = signals.window
         inside = [due for due in series.dues if lo - series.period_s * SECOND <= due.at <= hi]
         good = [due for due in inside if due.state == "answered"]
         if inside and len(good) == len(inside):
             refs = tuple(due.ref for due in good if due.ref)
-            return Weight(Verdict.RULED_OUT, "stall.probes_answered", {"n": len(good), "series": series.name}, contradicts=(refs[0], refs[-1]))
+            return Weight(
+                Verdict.RULED_OUT,
+                "stall.probes_answered",
+                {"n": len(good), "series": series.name},
+                contradicts=(refs[0], refs[-1]),
+            )
     if signals.facts[Losses].items:
         return Weight(Verdict.NOT_DETERMINED, "stall.loss", {"service": signals.unit})
     cover = signals.facts[Coverage].of(signals.unit)
     if cover and signals.covers(signals.unit):
-        return Weight(Verdict.NO_SIGN, "stall.none", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref))
+        return Weight(
+            Verdict.NO_SIGN,
+            "stall.none",
+            {"service": signals.unit},
+            contradicts=(cover.first_ref, cover.last_ref),
+        )
     return Weight(Verdict.NOT_DETERMINED, "no_log", {"service": signals.unit})
 
 
@@ -97,19 +147,41 @@ def db_slots_exhausted(signals: Signals) -> Weight:
     refused = refused.filter(~pl.col("signature").str.starts_with("redis"))
     if refused.height:
         by_server = refused.filter(pl.col("service").is_in(signals.services_in("postgres")))
-        return Weight(Verdict.CONFIRMED, "slots.refused", {"n": refused.height, "by_server": by_server.height}, signals.refs(by_server if by_server.height else refused))
+        return Weight(
+            Verdict.CONFIRMED,
+            "slots.refused",
+            {"n": refused.height, "by_server": by_server.height},
+            signals.refs(by_server if by_server.height else refused),
+        )
     texts = signals.inside("db_connect")
-    if texts.height and signals.hits("libpq.connect-failed").filter(pl.col("parameters").str.contains("too many clients|remaining connection slots")).height:
+    if (
+        texts.height
+        and signals.hits("libpq.connect-failed")
+        .filter(pl.col("parameters").str.contains("too many clients|remaining connection slots"))
+        .height
+    ):
         return Weight(Verdict.SUPPORTED, "slots.client", {"n": texts.height}, signals.refs(texts))
     gauge = signals.gauge
     if gauge and gauge.limit:
         peak = gauge.incident_peak[1] if gauge.incident_peak else gauge.peak
         if peak >= NEAR_LIMIT * gauge.limit:
-            return Weight(Verdict.SUSPECTED, "slots.near", {"gauge": gauge, "peak": peak}, tuple(gauge.refs.values()))
-        return Weight(Verdict.RULED_OUT, "slots.below", {"gauge": gauge, "peak": peak}, contradicts=tuple(ref for key, ref in gauge.refs.items() if key != "all_peak"))
+            return Weight(
+                Verdict.SUSPECTED, "slots.near", {"gauge": gauge, "peak": peak}, tuple(gauge.refs.values())
+            )
+        return Weight(
+            Verdict.RULED_OUT,
+            "slots.below",
+            {"gauge": gauge, "peak": peak},
+            contradicts=tuple(ref for key, ref in gauge.refs.items() if key != "all_peak"),
+        )
     cover = next((signals.facts[Coverage].of(service) for service in signals.services_in("postgres")), None)
     if cover and signals.covers(cover.service):
-        return Weight(Verdict.NO_SIGN, "slots.log_clean", {"service": cover.service}, contradicts=(cover.first_ref, cover.last_ref))
+        return Weight(
+            Verdict.NO_SIGN,
+            "slots.log_clean",
+            {"service": cover.service},
+            contradicts=(cover.first_ref, cover.last_ref),
+        )
     return Weight(Verdict.NOT_DETERMINED, "slots.unknown")
 
 
@@ -118,23 +190,54 @@ def db_slow_or_locked(signals: Signals) -> Weight:
     waits = signals.hits(families=("lock_wait", "slow_query", "query_timeout"))
     locks = waits.filter(pl.col("signature").str.contains("lock|deadlock"))
     if locks.height:
-        return Weight(Verdict.CONFIRMED if locks.height >= MANY else Verdict.SUPPORTED, "slow.locks", {"n": locks.height}, signals.refs(locks))
+        return Weight(
+            Verdict.CONFIRMED if locks.height >= MANY else Verdict.SUPPORTED,
+            "slow.locks",
+            {"n": locks.height},
+            signals.refs(locks),
+        )
     if waits.height:
         return Weight(Verdict.SUSPECTED, "slow.statements", {"n": waits.height}, signals.refs(waits))
     if not signals.spans and not signals.groups("pool_exhaustion"):
         cover = signals.facts[Coverage].of(signals.unit)
-        return Weight(Verdict.NO_SIGN, "slow.quiet", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref)) if cover else Weight(Verdict.NOT_DETERMINED, "slow.unknown")
-    return Weight(Verdict.NOT_DETERMINED, "slow.log_settings" if signals.services_in("postgres") else "slow.unknown")
+        return (
+            Weight(
+                Verdict.NO_SIGN,
+                "slow.quiet",
+                {"service": signals.unit},
+                contradicts=(cover.first_ref, cover.last_ref),
+            )
+            if cover
+            else Weight(Verdict.NOT_DETERMINED, "slow.unknown")
+        )
+    return Weight(
+        Verdict.NOT_DETERMINED, "slow.log_settings" if signals.services_in("postgres") else "slow.unknown"
+    )
 
 
 def db_down(signals: Signals) -> Weight:
     """Refused connections and the server's own lifecycle; samples taken inside the window rule it out."""
-    ended = signals.hits("postgres.shutdown-request", "postgres.process-killed", "postgres.crash-of-another", "postgres.not-accepting", "postgres.reinitializing")
+    ended = signals.hits(
+        "postgres.shutdown-request",
+        "postgres.process-killed",
+        "postgres.crash-of-another",
+        "postgres.not-accepting",
+        "postgres.reinitializing",
+    )
     if ended.height:
-        return Weight(Verdict.CONFIRMED if ended.height >= 2 else Verdict.SUPPORTED, "db_down.lifecycle", {"n": ended.height}, signals.refs(ended))
-    refused = signals.hits(families=("server_limit",)).filter(pl.col("service").is_in(signals.services_in("postgres")))
+        return Weight(
+            Verdict.CONFIRMED if ended.height >= 2 else Verdict.SUPPORTED,
+            "db_down.lifecycle",
+            {"n": ended.height},
+            signals.refs(ended),
+        )
+    refused = signals.hits(families=("server_limit",)).filter(
+        pl.col("service").is_in(signals.services_in("postgres"))
+    )
     if refused.height:
-        return Weight(Verdict.RULED_OUT, "db_down.refusing", {"n": refused.height}, contradicts=signals.refs(refused, 2))
+        return Weight(
+            Verdict.RULED_OUT, "db_down.refusing", {"n": refused.height}, contradicts=signals.refs(refused, 2)
+        )
     gauge = signals.gauge
     if gauge and (gauge.incident_peak or not signals.spans):
         refs = tuple(gauge.refs.values())
@@ -144,7 +247,12 @@ def db_down(signals: Signals) -> Weight:
         return Weight(Verdict.SUSPECTED, "db_down.clients", {"n": broken.height}, signals.refs(broken))
     cover = next((signals.facts[Coverage].of(service) for service in signals.services_in("postgres")), None)
     if cover and signals.covers(cover.service):
-        return Weight(Verdict.NO_SIGN, "db_down.log_clean", {"service": cover.service}, contradicts=(cover.first_ref, cover.last_ref))
+        return Weight(
+            Verdict.NO_SIGN,
+            "db_down.log_clean",
+            {"service": cover.service},
+            contradicts=(cover.first_ref, cover.last_ref),
+        )
     return Weight(Verdict.NOT_DETERMINED, "db_down.unknown")
 
 
@@ -152,21 +260,43 @@ def redis_failed(signals: Signals) -> Weight:
     """Timeouts of a client that stood still are a symptom; timeouts of one that went on are not."""
     rows = signals.inside(*REDIS)
     everywhere = sum(group.failures for group in signals.groups(*REDIS))
-    server = signals.hits(families=("redis_unavailable",)).filter(pl.col("service").is_in(signals.services_in("redis")))
+    server = signals.hits(families=("redis_unavailable",)).filter(
+        pl.col("service").is_in(signals.services_in("redis"))
+    )
     if server.height:
         return Weight(Verdict.CONFIRMED, "redis.server", {"n": server.height}, signals.refs(server))
     if rows.height:
         in_stalls = signals.rows_in_stalls(rows)
         if in_stalls >= 0.9 * rows.height:
-            return Weight(Verdict.NO_SIGN, "redis.symptom", {"n": rows.height, "in_stalls": in_stalls}, contradicts=signals.refs(rows))
+            return Weight(
+                Verdict.NO_SIGN,
+                "redis.symptom",
+                {"n": rows.height, "in_stalls": in_stalls},
+                contradicts=signals.refs(rows),
+            )
         if rows.height - in_stalls >= MANY:
-            return Weight(Verdict.SUPPORTED, "redis.clients", {"n": rows.height, "outside": rows.height - in_stalls}, signals.refs(rows))
+            return Weight(
+                Verdict.SUPPORTED,
+                "redis.clients",
+                {"n": rows.height, "outside": rows.height - in_stalls},
+                signals.refs(rows),
+            )
         return Weight(Verdict.SUSPECTED, "redis.few", {"n": rows.height}, signals.refs(rows))
     if everywhere:
-        return Weight(Verdict.NO_SIGN, "redis.background", {"n": everywhere}, contradicts=signals.groups(*REDIS)[0].refs[:3])
+        return Weight(
+            Verdict.NO_SIGN,
+            "redis.background",
+            {"n": everywhere},
+            contradicts=signals.groups(*REDIS)[0].refs[:3],
+        )
     cover = signals.facts[Coverage].of(signals.unit)
     if cover:
-        return Weight(Verdict.NO_SIGN, "redis.none", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref))
+        return Weight(
+            Verdict.NO_SIGN,
+            "redis.none",
+            {"service": signals.unit},
+            contradicts=(cover.first_ref, cover.last_ref),
+        )
     return Weight(Verdict.NOT_DETERMINED, "no_log", {"service": signals.unit})
 
 
@@ -177,40 +307,79 @@ def gateway_failed(signals: Signals) -> Weight:
     if rows.height >= MANY and not signals.stalled() and not signals.groups("pool_exhaustion"):
         return Weight(Verdict.SUSPECTED, "gateway.errors", {"n": rows.height}, signals.refs(rows))
     lo, hi = signals.window
-    others = [cover for cover in signals.facts[Coverage].services if cover.service in signals.services_in("nest", "pino", "nginx_access", "nginx_error") and cover.service != signals.unit]
+    others = [
+        cover
+        for cover in signals.facts[Coverage].services
+        if cover.service in signals.services_in("nest", "pino", "nginx_access", "nginx_error")
+        and cover.service != signals.unit
+    ]
     for cover in others:
-        lines = signals.evidence["seconds"].filter((pl.col("service") == cover.service) & pl.col("second").is_between(lo // SECOND, hi // SECOND)).sort("second")
+        lines = (
+            signals.evidence["seconds"]
+            .filter(
+                (pl.col("service") == cover.service) & pl.col("second").is_between(lo // SECOND, hi // SECOND)
+            )
+            .sort("second")
+        )
         if lines.height and cover.first <= lo:
-            refs = tuple((signals.refs(lines.select("source", line="first_line").head(1))) + signals.refs(lines.select("source", line="last_line").tail(1)))
-            return Weight(Verdict.NO_SIGN, "gateway.alive", {"service": cover.service, "lines": int(lines["n"].sum())}, contradicts=refs)
+            refs = tuple(
+                (signals.refs(lines.select("source", line="first_line").head(1)))
+                + signals.refs(lines.select("source", line="last_line").tail(1))
+            )
+            return Weight(
+                Verdict.NO_SIGN,
+                "gateway.alive",
+                {"service": cover.service, "lines": int(lines["n"].sum())},
+                contradicts=refs,
+            )
     return Weight(Verdict.NOT_DETERMINED, "gateway.unknown")
 
 
 def service_restarted(signals: Signals) -> Weight:
     """The service manager's lines decide; the same process id before and after rules it out."""
     lo, hi = signals.window
-    outages = [item for item in signals.facts[Restarts].outages if item.start <= hi + MINUTE and (item.end or hi) >= lo - MINUTE]
+    outages = [
+        item
+        for item in signals.facts[Restarts].outages
+        if item.start <= hi + MINUTE and (item.end or hi) >= lo - MINUTE
+    ]
     if outages:
         first = outages[0]
-        return Weight(Verdict.CONFIRMED, f"restart.{first.reason}", {"outage": first, "n": len(outages)}, first.refs)
+        return Weight(
+            Verdict.CONFIRMED, f"restart.{first.reason}", {"outage": first, "n": len(outages)}, first.refs
+        )
     same = signals.same_process(signals.unit)
     if same:
         pid = (signals.facts[Restarts].pids.get(signals.unit) or ("?",))[0]
-        return Weight(Verdict.RULED_OUT, "restart.same_pid", {"service": signals.unit, "pid": pid}, contradicts=same)
+        return Weight(
+            Verdict.RULED_OUT, "restart.same_pid", {"service": signals.unit, "pid": pid}, contradicts=same
+        )
     pids = signals.facts[Restarts].pids.get(signals.unit, ())
     cover = signals.facts[Coverage].of(signals.unit)
     if len(pids) == 1 and cover:
-        return Weight(Verdict.RULED_OUT, "restart.same_pid", {"service": signals.unit, "pid": pids[0]}, contradicts=(cover.first_ref, cover.last_ref))
+        return Weight(
+            Verdict.RULED_OUT,
+            "restart.same_pid",
+            {"service": signals.unit, "pid": pids[0]},
+            contradicts=(cover.first_ref, cover.last_ref),
+        )
     if cover and any(event.service == signals.unit for event in signals.facts[Restarts].events):
-        return Weight(Verdict.NO_SIGN, "restart.none", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref))
+        return Weight(
+            Verdict.NO_SIGN,
+            "restart.none",
+            {"service": signals.unit},
+            contradicts=(cover.first_ref, cover.last_ref),
+        )
     return Weight(Verdict.NOT_DETERMINED, "restart.unknown", {"service": signals.unit})
 
 
 def out_of_memory(signals: Signals) -> Weight:
     """Kernel and service manager say it; a SIGKILL alone does not."""
-    events = [event for event in signals.lifecycle("oom")]
+    events = signals.lifecycle("oom")
     if events:
-        return Weight(Verdict.CONFIRMED, "oom.killed", {"n": len(events)}, tuple(event.ref for event in events)[:4])
+        return Weight(
+            Verdict.CONFIRMED, "oom.killed", {"n": len(events)}, tuple(event.ref for event in events)[:4]
+        )
     if signals.kernel_ref:
         return Weight(Verdict.NO_SIGN, "oom.none", {}, contradicts=(signals.kernel_ref,))
     return Weight(Verdict.NOT_DETERMINED, "kernel.unknown")
@@ -226,25 +395,46 @@ def host_rebooted(signals: Signals) -> Weight:
     cover = signals.facts[Coverage].of(signals.unit)
     pids = signals.facts[Restarts].pids.get(signals.unit, ())
     if len(boots) == 1 and cover and signals.facts[Coverage].of(signals.unit):
-        return Weight(Verdict.RULED_OUT, "reboot.one_boot", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref))
+        return Weight(
+            Verdict.RULED_OUT,
+            "reboot.one_boot",
+            {"service": signals.unit},
+            contradicts=(cover.first_ref, cover.last_ref),
+        )
     if same or (len(pids) == 1 and cover):
         refs = same or ((cover.first_ref, cover.last_ref) if cover else ())
-        return Weight(Verdict.RULED_OUT, "reboot.same_pid", {"service": signals.unit, "pid": pids[0] if pids else "?"}, contradicts=refs)
+        return Weight(
+            Verdict.RULED_OUT,
+            "reboot.same_pid",
+            {"service": signals.unit, "pid": pids[0] if pids else "?"},
+            contradicts=refs,
+        )
     return Weight(Verdict.NOT_DETERMINED, "reboot.unknown")
 
 
 def host_frozen_or_clock_jump(signals: Signals) -> Weight:
     """A sampler that kept its beat on the same host saw no frozen host."""
-    rows = signals.hits(families=("host_freeze", "clock")).filter(~pl.col("signature").is_in(["timesyncd.initial"]))
+    rows = signals.hits(families=("host_freeze", "clock")).filter(
+        ~pl.col("signature").is_in(["timesyncd.initial"])
+    )
     if rows.height:
         return Weight(Verdict.SUSPECTED, "host.text", {"n": rows.height}, signals.refs(rows))
     gauge = signals.gauge
     if gauge and gauge.period_s and len(gauge.around) >= 3:
         lo, hi = signals.window
-        times = [at for at, _ in gauge.around if lo - 2 * gauge.period_s * SECOND <= at <= hi + 2 * gauge.period_s * SECOND]
-        gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+        times = [
+            at
+            for at, _ in gauge.around
+            if lo - 2 * gauge.period_s * SECOND <= at <= hi + 2 * gauge.period_s * SECOND
+        ]
+        gaps = [b - a for a, b in pairwise(times)]
         if gaps and max(gaps) <= 1.5 * gauge.period_s * SECOND:
-            return Weight(Verdict.RULED_OUT, "host.beat", {"n": len(times), "period": gauge.period_s, "longest": max(gaps) / SECOND}, contradicts=tuple(gauge.refs.values())[:3])
+            return Weight(
+                Verdict.RULED_OUT,
+                "host.beat",
+                {"n": len(times), "period": gauge.period_s, "longest": max(gaps) / SECOND},
+                contradicts=tuple(gauge.refs.values())[:3],
+            )
     return Weight(Verdict.NOT_DETERMINED, "host.unknown")
 
 
@@ -252,7 +442,12 @@ def resource_exhausted(signals: Signals) -> Weight:
     """Texts of disk, file and connection tracking limits."""
     rows = signals.hits(families=("disk", "resource", "network"))
     if rows.height:
-        return Weight(Verdict.SUPPORTED if rows.height >= MANY else Verdict.SUSPECTED, "resource.text", {"n": rows.height}, signals.refs(rows))
+        return Weight(
+            Verdict.SUPPORTED if rows.height >= MANY else Verdict.SUSPECTED,
+            "resource.text",
+            {"n": rows.height},
+            signals.refs(rows),
+        )
     if signals.kernel_ref:
         return Weight(Verdict.NO_SIGN, "resource.none", {}, contradicts=(signals.kernel_ref,))
     return Weight(Verdict.NOT_DETERMINED, "kernel.unknown")
@@ -266,10 +461,23 @@ def monitor_false_alarm(signals: Signals) -> Weight:
     if near:
         return Weight(Verdict.RULED_OUT, "alarm.right", {"at": near[0].at}, contradicts=(near[0].ref,))
     if alerts and not signals.spans:
-        return Weight(Verdict.SUSPECTED, "alarm.alone", {"n": len(alerts)}, tuple(alert.ref for alert in alerts)[:3])
-    failed = [due for series in signals.watchers() if series.seen_by == "monitor" for due in series.at("failed")]
-    if failed and signals.spans and any(low <= due.at <= high for due in failed for low, high in signals.spans):
-        return Weight(Verdict.RULED_OUT, "alarm.failures_right", {"n": len(failed)}, contradicts=tuple(due.ref for due in failed if due.ref)[:3])
+        return Weight(
+            Verdict.SUSPECTED, "alarm.alone", {"n": len(alerts)}, tuple(alert.ref for alert in alerts)[:3]
+        )
+    failed = [
+        due for series in signals.watchers() if series.seen_by == "monitor" for due in series.at("failed")
+    ]
+    if (
+        failed
+        and signals.spans
+        and any(low <= due.at <= high for due in failed for low, high in signals.spans)
+    ):
+        return Weight(
+            Verdict.RULED_OUT,
+            "alarm.failures_right",
+            {"n": len(failed)},
+            contradicts=tuple(due.ref for due in failed if due.ref)[:3],
+        )
     watched = [series for series in signals.watchers() if series.seen_by == "monitor"]
     if watched:
         refs = tuple(due.ref for due in (watched[0].dues[0], watched[0].dues[-1]) if due.ref)
@@ -284,13 +492,23 @@ def monitor_blind(signals: Signals) -> Weight:
         longest = max(gaps, key=lambda gap: gap.end - gap.start)
         missed = sum(len(gap.inside) + len(gap.overlapping) for gap in gaps)
         sure = longest.others_alive and (missed > 0 or longest.missing >= MANY)
-        return Weight(Verdict.CONFIRMED if sure else Verdict.SUPPORTED, "blind.gap", {"gap": longest, "n": len(gaps), "missed": missed}, longest.refs)
+        return Weight(
+            Verdict.CONFIRMED if sure else Verdict.SUPPORTED,
+            "blind.gap",
+            {"gap": longest, "n": len(gaps), "missed": missed},
+            longest.refs,
+        )
     watched = signals.watchers()
     if watched:
         series = max(watched, key=lambda item: (item.seen_by == "monitor", len(item.dues)))
         refs = tuple(due.ref for due in (series.dues[0], series.dues[-1]) if due.ref)
         if refs:
-            return Weight(Verdict.RULED_OUT, "blind.none", {"series": series.name, "n": len(series.dues), "period": series.period_s}, contradicts=refs)
+            return Weight(
+                Verdict.RULED_OUT,
+                "blind.none",
+                {"series": series.name, "n": len(series.dues), "period": series.period_s},
+                contradicts=refs,
+            )
     return Weight(Verdict.NOT_DETERMINED, "blind.unknown")
 
 
@@ -299,11 +517,25 @@ def log_loss(signals: Signals) -> Weight:
     losses = signals.facts[Losses].items
     if losses:
         n = sum(loss.n or 0 for loss in losses)
-        return Weight(Verdict.CONFIRMED, "loss.declared", {"n": n, "service": losses[0].service, "at": losses[0].at}, tuple(loss.ref for loss in losses)[:4])
-    journald = [source for source in signals.evidence.sources if source.transport and source.transport.startswith("journald") and source.records]
+        return Weight(
+            Verdict.CONFIRMED,
+            "loss.declared",
+            {"n": n, "service": losses[0].service, "at": losses[0].at},
+            tuple(loss.ref for loss in losses)[:4],
+        )
+    journald = [
+        source
+        for source in signals.evidence.sources
+        if source.transport and source.transport.startswith("journald") and source.records
+    ]
     cover = signals.facts[Coverage].of(signals.unit)
     if journald and cover:
-        return Weight(Verdict.NO_SIGN, "loss.none", {"service": signals.unit}, contradicts=(cover.first_ref, cover.last_ref))
+        return Weight(
+            Verdict.NO_SIGN,
+            "loss.none",
+            {"service": signals.unit},
+            contradicts=(cover.first_ref, cover.last_ref),
+        )
     return Weight(Verdict.NOT_DETERMINED, "loss.unknown")
 
 

@@ -21,8 +21,31 @@ from forensics.model.plug import MessageFormat, Transport
 if TYPE_CHECKING:
     from types import ModuleType
 
-TRANSPORT_KEYS = {"title", "marks", "pattern", "time", "zone", "continuation", "samples", "container", "reference", "beats"}
-MESSAGE_KEYS = {"title", "kind", "pattern", "anchors", "marks", "time", "zone", "levels", "service", "samples", "reference"}
+TRANSPORT_KEYS = {
+    "title",
+    "marks",
+    "pattern",
+    "time",
+    "zone",
+    "continuation",
+    "samples",
+    "container",
+    "reference",
+    "beats",
+}
+MESSAGE_KEYS = {
+    "title",
+    "kind",
+    "pattern",
+    "anchors",
+    "marks",
+    "time",
+    "zone",
+    "levels",
+    "service",
+    "samples",
+    "reference",
+}
 
 
 def definitions(package: ModuleType) -> list[Path]:
@@ -35,13 +58,23 @@ def read(path: Path, known: set[str], required: set[str]) -> dict[str, Any]:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise DefinitionError(f"not valid TOML ({error})", where=path.name, remedy="correct the file") from None
+        raise DefinitionError(
+            f"not valid TOML ({error})", where=path.name, remedy="correct the file"
+        ) from None
     for key in table:
         if key not in known:
             near = difflib.get_close_matches(key, sorted(known), n=1)
-            raise DefinitionError(f"unknown key {key!r}", where=path.name, remedy=f"did you mean {near[0]!r}?" if near else "remove it")
+            raise DefinitionError(
+                f"unknown key {key!r}",
+                where=path.name,
+                remedy=f"did you mean {near[0]!r}?" if near else "remove it",
+            )
     if lacking := sorted(required - set(table)):
-        raise DefinitionError(f"lacks {', '.join(lacking)}", where=path.name, remedy="a definition must carry its samples and say what its time marks")
+        raise DefinitionError(
+            f"lacks {', '.join(lacking)}",
+            where=path.name,
+            remedy="a definition must carry its samples and say what its time marks",
+        )
     return table
 
 
@@ -63,7 +96,9 @@ def transport(path: Path) -> Transport:
     made = text_transport(path.stem, table["title"], table["marks"], shape, tuple(table["samples"]))
     parsed = made.parse("\n".join(made.samples).encode())
     if parsed.records is None or parsed.unparsed or parsed.records["ts"].null_count():
-        raise DefinitionError("does not parse its own samples", where=path.name, remedy="correct pattern, time or samples")
+        raise DefinitionError(
+            "does not parse its own samples", where=path.name, remedy="correct pattern, time or samples"
+        )
     return made
 
 
@@ -89,7 +124,15 @@ def message_format(path: Path) -> MessageFormat:
         service=table.get("service"),
         reference=table.get("reference", ""),
     )
-    misses = [line for line, said in zip(made.samples, pl.Series(made.samples).str.contains(made.pattern), strict=True) if not said]
+    misses = [
+        line
+        for line, said in zip(made.samples, pl.Series(made.samples).str.contains(made.pattern), strict=True)
+        if not said
+    ]
     if misses:
-        raise DefinitionError(f"does not match its own sample {misses[0]!r}", where=path.name, remedy="correct pattern or sample")
+        raise DefinitionError(
+            f"does not match its own sample {misses[0]!r}",
+            where=path.name,
+            remedy="correct pattern or sample",
+        )
     return made

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.model.frames import least, mean
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
@@ -57,7 +58,9 @@ def stamp(column: pl.Expr, pattern: str) -> pl.Expr:
     return clock.iso(column) if pattern == "iso" else clock.parse_stamp(column, pattern)
 
 
-def text_transport(name: str, title: str, marks: str, shape: TextShape, samples: tuple[str, ...]) -> Transport:
+def text_transport(
+    name: str, title: str, marks: str, shape: TextShape, samples: tuple[str, ...]
+) -> Transport:
     """Build a transport from its shape."""
     starts = re.compile(re.sub(r"\(\?P<message>.*$", "", shape.pattern).encode())
 
@@ -95,7 +98,7 @@ def sniffer(shape: TextShape) -> Callable[[bytes], float]:
         lines = lines.filter((lines.str.len_bytes() > 0) & ~lines.str.contains(r"^[ \t]|^-- "))
         if not len(lines):
             return 0.0
-        share = float(lines.str.contains(shape.pattern).mean() or 0.0)
+        share = mean(lines.str.contains(shape.pattern)) or 0.0
         return share * (1 - VAGUENESS / (1 + shape.pattern.count("(?P<")))
 
     return sniff
@@ -104,12 +107,18 @@ def sniffer(shape: TextShape) -> Callable[[bytes], float]:
 def parse_text(data: bytes, shape: TextShape) -> Parsed:
     """Turn a shard of text into records."""
     raw = pl.DataFrame({"raw": lines_of(data)}).with_row_index("line", offset=1)
-    table = raw.with_columns(pl.col("raw").str.extract_groups(shape.pattern)).with_columns(full=raw["raw"]).unnest("raw")
+    table = (
+        raw.with_columns(pl.col("raw").str.extract_groups(shape.pattern))
+        .with_columns(full=raw["raw"])
+        .unnest("raw")
+    )
     groups = [column for column in table.columns if column not in ("line", "full")]
     is_start = pl.col("time").is_not_null()
     blank = pl.col("full").str.strip_chars() == ""
     continues = pl.col("full").str.contains(shape.continuation) if shape.continuation else pl.lit(value=False)
-    table = table.with_columns(start=is_start, blank=blank & ~is_start & ~continues, cont=continues & ~is_start)
+    table = table.with_columns(
+        start=is_start, blank=blank & ~is_start & ~continues, cont=continues & ~is_start
+    )
     table = table.with_columns(record=pl.col("start").cum_sum())
     orphan = pl.col("cont") & (pl.col("record") == 0)
     unparsed = table.filter((~pl.col("start") & ~pl.col("blank") & ~pl.col("cont")) | orphan)
@@ -127,7 +136,7 @@ def parse_text(data: bytes, shape: TextShape) -> Parsed:
         in_records=kept.height,
         blank=int(table["blank"].sum()),
         unparsed=unparsed.height,
-        first_unparsed=unparsed["line"].min() if unparsed.height else None,  # type: ignore[arg-type]
+        first_unparsed=least(unparsed["line"]),
     )
 
 
@@ -135,13 +144,18 @@ def inherit(kept: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
     """Give continuation lines the time, service and process of their record; blanks of the prefix's width are taken off."""
     width = pl.col("full").str.len_chars() - pl.col("message").str.len_chars()
     kept = kept.with_columns(width=pl.when(pl.col("start")).then(width).forward_fill())
-    body = pl.when(pl.col("start")).then(pl.col("message")).otherwise(pl.col("full").str.slice(pl.col("width")))
-    return kept.with_columns(message=body, *[pl.col(name).forward_fill() for name in groups if name != "message"])
+    body = (
+        pl.when(pl.col("start")).then(pl.col("message")).otherwise(pl.col("full").str.slice(pl.col("width")))
+    )
+    others = [pl.col(name).forward_fill() for name in groups if name != "message"]
+    return kept.with_columns(*others, message=body)
 
 
 def is_offset(token: pl.Expr) -> pl.Expr:
     """Hold where a zone token states its offset: ``-03``, ``+0530``, ``UTC``."""
-    return token.str.contains(r"^[+-]\d\d").fill_null(value=False) | token.is_in(list(clock.UTC_TOKENS)).fill_null(value=False)
+    return token.str.contains(r"^[+-]\d\d").fill_null(value=False) | token.is_in(
+        list(clock.UTC_TOKENS)
+    ).fill_null(value=False)
 
 
 def token_stamp(pattern: str) -> pl.Expr:
@@ -160,5 +174,7 @@ def join_partials(records: pl.DataFrame) -> pl.DataFrame:
     done = (pl.col("partial") != "P").shift(1, fill_value=True)
     grouped = records.with_columns(group=done.cum_sum().over("stream"))
     others = [c for c in records.columns if c not in ("message", "stream")]
-    joined = grouped.group_by("stream", "group", maintain_order=True).agg(*[pl.col(c).first() for c in others], pl.col("message").str.join(""))
+    joined = grouped.group_by("stream", "group", maintain_order=True).agg(
+        *[pl.col(c).first() for c in others], pl.col("message").str.join("")
+    )
     return joined.sort("line").select(records.columns)

@@ -37,48 +37,75 @@ def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
     dated = events.filter(pl.col("ts").is_not_null())
     requests = dated.filter(pl.col("kind") == "request").with_columns(route=route(pl.col("path")))
     hits = find_hits(events, matcher)
-    frames = {
+    return {
         "seconds": seconds(dated),
-        "formats": events.filter(pl.col("format").is_not_null()).group_by("service", "format").agg(n=pl.len()),
+        "formats": events.filter(pl.col("format").is_not_null())
+        .group_by("service", "format")
+        .agg(n=pl.len()),
         "sketch": sketch(dated),
         "routes": routes(requests),
         "templates": templates(dated),
-        "failed": requests.filter(pl.col("status") >= 500).filter(pl.int_range(pl.len()).over("service", "route", "minute") < ROWS_PER_MINUTE),
+        "failed": requests.filter(pl.col("status") >= 500).filter(
+            pl.int_range(pl.len()).over("service", "route", "minute") < ROWS_PER_MINUTE
+        ),
         "calls": calls(dated),
         "hits": hits.filter(pl.int_range(pl.len()).over("service", "signature", "minute") < HITS_PER_MINUTE),
-        "hit_counts": hits.filter(pl.col("ts").is_not_null()).group_by("service", "naive", "minute", "signature").agg(n=pl.len()),
+        "hit_counts": hits.filter(pl.col("ts").is_not_null())
+        .group_by("service", "naive", "minute", "signature")
+        .agg(n=pl.len()),
         "processes": processes(dated),
         "samples": dated.filter(pl.col("kind") == "sample"),
         **arrivals(requests),
         **edges(events),
     }
-    return frames
 
 
 def spans() -> list[pl.Expr]:
     """Return the first and last line of a group, and their number."""
-    return [pl.len().alias("n"), pl.col("line").min().alias("first_line"), pl.col("line").max().alias("last_line")]
+    return [
+        pl.len().alias("n"),
+        pl.col("line").min().alias("first_line"),
+        pl.col("line").max().alias("last_line"),
+    ]
 
 
 def seconds(dated: pl.DataFrame) -> pl.DataFrame:
-    """Count lines per service, kind and second."""
-    return dated.group_by("service", "kind", "naive", "second").agg(*spans(), first_us=pl.col("ts").min(), last_us=pl.col("ts").max())
+    """Count lines per service, kind and second; requests answered with 5xx are a kind of their own."""
+    kind = (
+        pl.when((pl.col("kind") == "request") & (pl.col("status") >= 500))
+        .then(pl.lit("failed"))
+        .otherwise(pl.col("kind"))
+        .alias("kind")
+    )
+    return (
+        dated.with_columns(kind)
+        .group_by("service", "kind", "naive", "second")
+        .agg(*spans(), first_us=pl.col("ts").min(), last_us=pl.col("ts").max())
+    )
 
 
 def sketch(dated: pl.DataFrame) -> pl.DataFrame:
     """Sum message hashes per minute: equal sums in two sources mean that they hold the same lines."""
-    return dated.group_by("service", "naive", "minute").agg(n=pl.len(), hash=(pl.col("message").str.strip_chars().hash() // (1 << 24)).sum())
+    return dated.group_by("service", "naive", "minute").agg(
+        n=pl.len(), hash=(pl.col("message").str.strip_chars().hash() // (1 << 24)).sum()
+    )
 
 
 def routes(requests: pl.DataFrame) -> pl.DataFrame:
     """Count requests per route, status and minute."""
-    return requests.group_by("service", "naive", "minute", "method", "route", "status").agg(*spans(), slowest_ms=pl.col("duration_ms").max())
+    return requests.group_by("service", "naive", "minute", "method", "route", "status").agg(
+        *spans(), slowest_ms=pl.col("duration_ms").max()
+    )
 
 
 def templates(dated: pl.DataFrame) -> pl.DataFrame:
     """Count log messages per template and minute."""
     logs = dated.filter(pl.col("kind") == "log").with_columns(template=template(pl.col("body")))
-    counted = logs.group_by("service", "naive", "minute", "template", "level").agg(*spans()).with_columns(key=pl.col("template").hash())
+    counted = (
+        logs.group_by("service", "naive", "minute", "template", "level")
+        .agg(*spans())
+        .with_columns(key=pl.col("template").hash())
+    )
     return smallest(counted)
 
 
@@ -98,14 +125,24 @@ def calls(dated: pl.DataFrame) -> pl.DataFrame:
 def processes(dated: pl.DataFrame) -> pl.DataFrame:
     """Say from when to when each process of a service printed lines."""
     named = dated.filter(pl.col("pid").is_not_null() & (pl.col("kind") != "trace") & pl.col("unit").is_null())
-    return named.group_by("service", "naive", "pid", "boot").agg(*spans(), first_us=pl.col("ts").min(), last_us=pl.col("ts").max())
+    return named.group_by("service", "naive", "pid", "boot").agg(
+        *spans(), first_us=pl.col("ts").min(), last_us=pl.col("ts").max()
+    )
 
 
 def arrivals(requests: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Keep when each client asked for each route while that is seldom; a frequent one saturates for good."""
     keys = ["service", "method", "route", "client", "agent"]
-    named = requests.filter(pl.col("method").is_in(PROBE_METHODS)).with_columns(pl.col("client", "agent").fill_null(""))
-    busy = named.group_by(*keys, "minute").len().filter(pl.col("len") > ARRIVALS_PER_MINUTE).select(keys).unique()
+    named = requests.filter(pl.col("method").is_in(PROBE_METHODS)).with_columns(
+        pl.col("client", "agent").fill_null("")
+    )
+    busy = (
+        named.group_by(*keys, "minute")
+        .len()
+        .filter(pl.col("len") > ARRIVALS_PER_MINUTE)
+        .select(keys)
+        .unique()
+    )
     return {"arrivals": named.join(busy, on=keys, how="anti"), "saturated": busy}
 
 
@@ -118,7 +155,11 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
     found = matcher.match(events["message"])
     numbered = number(events)
     hits = numbered.join(found, on="row", how="inner", maintain_order="left")
-    echoed = pl.col("message").str.contains(r"^\s") & ~pl.col("message").str.contains(r"^\s*\| ?\S") & (pl.col("kind") == "trace")
+    echoed = (
+        pl.col("message").str.contains(r"^\s")
+        & ~pl.col("message").str.contains(r"^\s*\| ?\S")
+        & (pl.col("kind") == "trace")
+    )
     return hits.filter(~echoed).with_columns(ends_traceback=pl.col("ends"))
 
 
@@ -136,8 +177,14 @@ def number(events: pl.DataFrame) -> pl.DataFrame:
 def edges(events: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Say how each stream begins and ends, so that the fold can number failures across the cut."""
     numbered = number(events)
-    last = numbered.filter(pl.col("mark").is_not_null()).group_by(STREAM, maintain_order=True).agg(last_mark=pl.col("mark").last(), mark_record=pl.col("record").last())
-    state = numbered.group_by(STREAM, maintain_order=True).agg(starts=pl.col("starts").sum(), last_fid=pl.col("fid").max(), last_record=pl.col("record").max())
+    last = (
+        numbered.filter(pl.col("mark").is_not_null())
+        .group_by(STREAM, maintain_order=True)
+        .agg(last_mark=pl.col("mark").last(), mark_record=pl.col("record").last())
+    )
+    state = numbered.group_by(STREAM, maintain_order=True).agg(
+        starts=pl.col("starts").sum(), last_fid=pl.col("fid").max(), last_record=pl.col("record").max()
+    )
     joined = state.join(last, on=STREAM, how="left", nulls_equal=True)
     current = pl.when(pl.col("mark_record") == pl.col("last_record")).then("last_mark")
     marks = numbered.filter((pl.col("record") == 0) & pl.col("mark").is_not_null())

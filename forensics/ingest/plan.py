@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING
 
 from forensics import formats
 from forensics.formats.text import TextShape, text_transport
-from forensics.model.plug import MessageFormat, Monitor, Transport
 from forensics.sources import streams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from forensics.model.plug import MessageFormat, Monitor, Transport
     from forensics.sources.discovery import Input
 
 ENOUGH = 0.5
 """Share of record starts that must fit: tracebacks printed as lines of their own can make up almost half of a file."""
-CONTINUES = (
-    r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)|^\s*$"
-)
+CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)|^\s*$"
 """What a line of a multi-line message looks like when it carries no stamp of its own."""
 BINARY = {
     b"\x28\xb5\x2f\xfd": "zstd-compressed; unpack it first: zstd -d FILE",
@@ -62,11 +60,25 @@ def recognise(item: Input, index: int) -> Plan:
     try:
         head = streams.head(item.path)
     except OSError as error:
-        return Plan(item, index, None, None, "not opened", f"cannot be read ({error.strerror}); copy it again")
+        return Plan(
+            item, index, None, None, "not opened", f"cannot be read ({error.strerror}); copy it again"
+        )
     if not head:
-        return Plan(item, index, None, None, "empty", "the file is empty: no entries, or the export failed; run the export again and look at its messages")
-    scores = {name: plug.sniff(head) for name, plug in {**formats.all_transports(), **formats.all_monitors()}.items()}
-    scores |= {f"plain:{name}": plain_transport(name).sniff(head) for name, message in formats.all_messages().items() if message.time}
+        return Plan(
+            item,
+            index,
+            None,
+            None,
+            "empty",
+            "the file is empty: no entries, or the export failed; run the export again and look at its messages",
+        )
+    plugs: dict[str, Transport | Monitor] = {**formats.all_transports(), **formats.all_monitors()}
+    scores = {name: plug.sniff(head) for name, plug in plugs.items()}
+    scores |= {
+        f"plain:{name}": plain_transport(name).sniff(head)
+        for name, message in formats.all_messages().items()
+        if message.time
+    }
     ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     (best, score), (second, runner_up) = ranked[0], ranked[1]
     choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
@@ -88,7 +100,13 @@ def plain_transport(name: str) -> Transport:
     """Build the transport of a bare file whose lines are messages of one format."""
     message: MessageFormat = formats.all_messages()[name]
     pattern = re.sub(r"\(\?P<(?!time>|pid>|zone>)\w+>", "(?:", message.pattern).removeprefix("^")
-    shape = TextShape(pattern=f"^(?P<message>{pattern.removesuffix('$')})$", time=message.time or "", zone=message.zone, continuation=CONTINUES, container=False)
+    shape = TextShape(
+        pattern=f"^(?P<message>{pattern.removesuffix('$')})$",
+        time=message.time or "",
+        zone=message.zone,
+        continuation=CONTINUES,
+        container=False,
+    )
     return text_transport("plain", message.title, message.marks, shape, message.samples)
 
 

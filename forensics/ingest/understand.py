@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     from forensics.model.plug import MessageFormat
 
-EXCEPTION = (
-    r"^(?:\s*\| )?(?:[A-Za-z_$][\w$]*\.)*[A-Z][\w$]*(?:Error|Exception|Timeout|TimedOut|Interrupt|Exit|Fault|Iteration|Unavailable|Cancelled|Refused|Closed|Full|Empty)[\w$]*(?::|$)|^Error: "
-)
+EXCEPTION = r"^(?:\s*\| )?(?:[A-Za-z_$][\w$]*\.)*[A-Z][\w$]*(?:Error|Exception|Timeout|TimedOut|Interrupt|Exit|Fault|Iteration|Unavailable|Cancelled|Refused|Closed|Full|Empty)[\w$]*(?::|$)|^Error: "
 """A line at column 0 that names an exception class: it ends a traceback, or it is one without frames."""
 CHAIN = r"^(?:\s*\| )?(?:During handling of the above exception|The above exception was the direct cause|Caused by: |\[cause\]: )"
 CONTINUATION = r"^\s|^$|^Traceback \(most recent call last\)|^\.\.\. \d+ (?:more|frames)|^[│╭╰}\])]"
@@ -48,8 +46,15 @@ def rows(records: pl.DataFrame, *, physical: bool) -> pl.DataFrame:
     table = records.with_columns(cont=pl.col("cont").fill_null(value=False))
     if not has_lines.any():
         return table
-    split = table.with_columns(pl.col("message").str.split("\n")).with_columns(sub=pl.int_ranges(pl.col("message").list.len())).explode("message", "sub")
-    return split.with_columns(cont=pl.col("cont") | (pl.col("sub") > 0), line=pl.col("line") + pl.col("sub").cast(pl.UInt32) * int(physical)).drop("sub")
+    split = (
+        table.with_columns(pl.col("message").str.split("\n"))
+        .with_columns(sub=pl.int_ranges(pl.col("message").list.len()))
+        .explode("message", "sub")
+    )
+    return split.with_columns(
+        cont=pl.col("cont") | (pl.col("sub") > 0),
+        line=pl.col("line") + pl.col("sub").cast(pl.UInt32) * int(physical),
+    ).drop("sub")
 
 
 def understand(table: pl.DataFrame, formats: Mapping[str, MessageFormat]) -> pl.DataFrame:
@@ -68,16 +73,28 @@ def understand(table: pl.DataFrame, formats: Mapping[str, MessageFormat]) -> pl.
     ends = pl.col("message").str.contains(EXCEPTION) & ~claimed
     chains = pl.col("message").str.contains(CHAIN)
     looks_continued = pl.col("message").str.contains(CONTINUATION) | ends | chains
-    return table.with_columns(
-        ends=ends,
-        chains=chains,
-        starts=~pl.col("cont") & (claimed | ~looks_continued),
-        body=pl.coalesce("body", "message"),
-        level=pl.coalesce("said_level", "level"),
-    ).with_columns(
-        kind=pl.when(pl.col("kind").is_not_null()).then("kind").when(pl.col("starts")).then(pl.lit("log")).otherwise(pl.lit("trace")),
-        service=pl.when(pl.col("unit").is_not_null() & pl.col("service").is_in(["systemd", "init.scope", "init"])).then(pl.col("unit").str.strip_suffix(".service")).otherwise("service"),
-    ).with_columns(spent())
+    return (
+        table.with_columns(
+            ends=ends,
+            chains=chains,
+            starts=~pl.col("cont") & (claimed | ~looks_continued),
+            body=pl.coalesce("body", "message"),
+            level=pl.coalesce("said_level", "level"),
+        )
+        .with_columns(
+            kind=pl.when(pl.col("kind").is_not_null())
+            .then("kind")
+            .when(pl.col("starts"))
+            .then(pl.lit("log"))
+            .otherwise(pl.lit("trace")),
+            service=pl.when(
+                pl.col("unit").is_not_null() & pl.col("service").is_in(["systemd", "init.scope", "init"])
+            )
+            .then(pl.col("unit").str.strip_suffix(".service"))
+            .otherwise("service"),
+        )
+        .with_columns(spent())
+    )
 
 
 def claim_rows(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
@@ -86,33 +103,73 @@ def claim_rows(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
     if not near.height:
         return pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})
     source = fmt.prepare(pl.col("message")) if fmt.prepare else pl.col("message")
-    groups = near.select("row", "message", g=source.str.extract_groups(fmt.pattern)).unnest("g") if "message" not in fmt.pattern else (
-        near.select("row", g=source.str.extract_groups(fmt.pattern)).unnest("g")
+    groups = (
+        near.select("row", "message", g=source.str.extract_groups(fmt.pattern)).unnest("g")
+        if "message" not in fmt.pattern
+        else (near.select("row", g=source.str.extract_groups(fmt.pattern)).unnest("g"))
     )
     have = set(groups.columns)
     groups = groups.filter(pl.col(NEEDS[fmt.kind]).is_not_null())
-    level = pl.col("level").replace_strict(fmt.levels, default=None, return_dtype=pl.String) if fmt.levels and "level" in have else None
-    named = {name: pl.col(name) for name in ("method", "path", "status", "client", "agent", "duration_ms", "unit", "series", "value", "limit") if name in have}
+    level = (
+        pl.col("level").replace_strict(fmt.levels, default=None, return_dtype=pl.String)
+        if fmt.levels and "level" in have
+        else None
+    )
+    named: dict[str, pl.Expr] = {
+        name: pl.col(name)
+        for name in (
+            "method",
+            "path",
+            "status",
+            "client",
+            "agent",
+            "duration_ms",
+            "unit",
+            "series",
+            "value",
+            "limit",
+        )
+        if name in have
+    }
     if "duration_s" in have:
         named["duration_ms"] = pl.col("duration_s").cast(pl.Float64, strict=False) * 1000
     if level is not None:
         named["said_level"] = level
-    named["body"] = pl.coalesce("result", "message") if "result" in have else pl.col("message") if "message" in have else pl.lit(None)
+    named["body"] = (
+        pl.coalesce("result", "message")
+        if "result" in have
+        else pl.col("message")
+        if "message" in have
+        else pl.lit(None)
+    )
     made = groups.select("row", format=pl.lit(fmt.name), kind=pl.lit(fmt.kind), **named)
-    return made.select("row", *[(pl.col(n) if n in made.columns else pl.lit(None)).cast(t, strict=False).alias(n) for n, t in EVENTS.items()])
+    return made.select(
+        "row",
+        *[
+            (pl.col(n) if n in made.columns else pl.lit(None)).cast(t, strict=False).alias(n)
+            for n, t in EVENTS.items()
+        ],
+    )
 
 
 def spent() -> pl.Expr:
     """Return the duration that a log line states at its end, in milliseconds."""
     groups = pl.col("body").str.extract_groups(DURATION)
-    stated = pl.coalesce([groups.struct.field(name) for name in ("bracket", "after", "last")]).cast(pl.Float64, strict=False)
+    stated = pl.coalesce([groups.struct.field(name) for name in ("bracket", "after", "last")]).cast(
+        pl.Float64, strict=False
+    )
     return pl.when(pl.col("kind") == "log").then(stated).otherwise(pl.col("duration_ms")).alias("duration_ms")
 
 
 def route(path: pl.Expr) -> pl.Expr:
     """Return a path without its query, with ids, numbers and long tokens replaced."""
     bare = path.str.replace(r"[?#].*$", "")
-    return bare.str.replace_all(r"/[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}", "/{id}").str.replace_all(r"/\d+(?:[^/]*)?", "/{id}").str.replace_all(r"/[A-Za-z_-]*\d[\w-]{11,}", "/{id}").str.slice(0, 120)
+    return (
+        bare.str.replace_all(r"/[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}", "/{id}")
+        .str.replace_all(r"/\d+(?:[^/]*)?", "/{id}")
+        .str.replace_all(r"/[A-Za-z_-]*\d[\w-]{11,}", "/{id}")
+        .str.slice(0, 120)
+    )
 
 
 def template(body: pl.Expr) -> pl.Expr:

@@ -48,7 +48,9 @@ def stamped(frames: Mapping[str, pl.DataFrame], source: int, shard: int) -> Dige
     """Make a digest of the frames of one shard, each row marked with where it came from."""
     return Digest(
         {
-            name: conform(frame.with_columns(source=pl.lit(source), shard=pl.lit(shard)), {**KEYS, **FRAMES[name]})
+            name: conform(
+                frame.with_columns(source=pl.lit(source), shard=pl.lit(shard)), {**KEYS, **FRAMES[name]}
+            )
             for name, frame in frames.items()
             if frame.height
         }

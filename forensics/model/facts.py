@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,7 +25,7 @@ class Facts:
 
     def __getitem__(self, shape: type[T]) -> T:
         """Return the answer of a shape; KeyError when its analysis has not run."""
-        return self._answers[shape]  # type: ignore[no-any-return]
+        return cast("T", self._answers[shape])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class FailureGroup:
 class Failures:
     """Failures, counted as operations: groups, and one row each in ``rows``.
 
-    ``rows`` has service, signature, family, side, ts, began (= ts − wait where the line states it), source, line,
+    ``rows`` has service, signature, family, side, ts, began (= ts - wait where the line states it), source, line,
     sure (false where joining with another line is ambiguous).
     """
 

@@ -46,7 +46,11 @@ class Signature:
 
     def typed(self, parameters: dict[str, str | None]) -> dict[str, float | int | str | None]:
         """Return parameters as numbers where their unit says so; milliseconds become seconds."""
-        return {name: convert(text, self.parameters.get(name, "text")) for name, text in parameters.items() if text is not None}
+        return {
+            name: convert(text, self.parameters.get(name, "text"))
+            for name, text in parameters.items()
+            if text is not None
+        }
 
 
 def convert(text: str, unit: str) -> float | int | str:

@@ -5,12 +5,23 @@ Keys are those of ``forensics.report/1``; keys beyond it (``summary``, ``bars``,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo
 
 import polars as pl
 
-from forensics.model.facts import Background, Daily, Failures, Impact, Incidents, Probes, Samples, Silences, Stalls, Watch
+from forensics.model.facts import (
+    Background,
+    Daily,
+    Failures,
+    Impact,
+    Incidents,
+    Probes,
+    Samples,
+    Silences,
+    Stalls,
+    Watch,
+)
 from forensics.model.finding import GRADE_OF, Verdict
 from forensics.report.masking import Masker
 from forensics.report.statements import Statements, iso, moment
@@ -36,7 +47,7 @@ BUCKETS = (60, 300, 900, 3600, 21600, 86400)
 def build(case: Case, *, redact: bool = True) -> dict[str, Any]:
     """Return the document of a case."""
     document = Builder(case).document()
-    return Masker().document(document) if redact else document  # type: ignore[no-any-return]
+    return cast("dict[str, Any]", Masker().document(document)) if redact else document
 
 
 class Builder:
@@ -84,22 +95,62 @@ class Builder:
             "schema": SCHEMA,
             "tool": {"version": case.version, "signatures_sha256": case.signatures_sha256},
             "options": dict(case.options),
-            "case": {"title": case.known.title or self.title(), "timezone": case.known.zone, "language": case.language, "window": self.window()},
+            "case": {
+                "title": case.known.title or self.title(),
+                "timezone": case.known.zone,
+                "language": case.language,
+                "window": self.window(),
+            },
             "summary": {"zone": self.zone_label()},
             "coverage_line": self.coverage_line(),
             "sources": [source_row(source, self.zone) for source in case.evidence.sources],
             "incidents": [self.incident(index, item, findings) for index, item in enumerate(self.incidents)],
             "signatures": self.signatures(),
             "probes": [self.series(series) for series in case.facts[Probes].series],
-            "silences": [{"service": s.service, "start": self.at(s.start), "end": self.at(s.end), "expected_lines": round(s.expected), "burst_after": s.burst_after, "lines": s.found} for s in case.facts[Silences].items],
+            "silences": [
+                {
+                    "service": s.service,
+                    "start": self.at(s.start),
+                    "end": self.at(s.end),
+                    "expected_lines": round(s.expected),
+                    "burst_after": s.burst_after,
+                    "lines": s.found,
+                }
+                for s in case.facts[Silences].items
+            ],
             "stalls": self.stalls(),
-            "samples": [{"series": s.series, "period_s": s.period_s, "before": whole(s.before), "peak": whole(s.peak), "after": whole(s.after), "limit": whole(s.limit)} for s in case.facts[Samples].series],
+            "samples": [
+                {
+                    "series": s.series,
+                    "period_s": s.period_s,
+                    "before": whole(s.before),
+                    "peak": whole(s.peak),
+                    "after": whole(s.after),
+                    "limit": whole(s.limit),
+                }
+                for s in case.facts[Samples].series
+            ],
             "blind_gaps": self.blind_gaps(),
-            "detectability": [{"monitor": d.monitor, "never_below_s": whole(d.never_below_s), "always_above_s": whole(d.always_above_s)} for d in case.facts[Watch].detectability],
+            "detectability": [
+                {
+                    "monitor": d.monitor,
+                    "never_below_s": whole(d.never_below_s),
+                    "always_above_s": whole(d.always_above_s),
+                }
+                for d in case.facts[Watch].detectability
+            ],
             "daily": self.daily(),
             "hypotheses": self.hypotheses(),
             "background": [
-                {"template": n.template, "service": n.service, "inside_per_hour": n.inside_per_hour, "outside_per_hour": n.outside_per_hour, "inside": n.inside, "outside": n.outside, "verdict": n.verdict}
+                {
+                    "template": n.template,
+                    "service": n.service,
+                    "inside_per_hour": n.inside_per_hour,
+                    "outside_per_hour": n.outside_per_hour,
+                    "inside": n.inside,
+                    "outside": n.outside,
+                    "verdict": n.verdict,
+                }
                 for n in case.facts[Background].items
             ],
             "impact": self.impact(),
@@ -117,16 +168,27 @@ class Builder:
 
     def title(self) -> str:
         """Return a title where the case file gives none."""
-        return self.words.say("title.incident" if self.primary else "title.quiet", {"services": self.primary.services if self.primary else ()})
+        return self.words.say(
+            "title.incident" if self.primary else "title.quiet",
+            {"services": self.primary.services if self.primary else ()},
+        )
 
     def window(self) -> list[str | None] | None:
         """Return the span of all dated inputs."""
-        edges = [(s.first_us, s.last_us) for s in self.case.evidence.sources if s.first_us is not None and s.last_us is not None]
+        edges = [
+            (s.first_us, s.last_us)
+            for s in self.case.evidence.sources
+            if s.first_us is not None and s.last_us is not None
+        ]
         return [self.at(min(lo for lo, _ in edges)), self.at(max(hi for _, hi in edges))] if edges else None
 
     def zone_label(self) -> str:
         """Name the zone with its offset at the incident."""
-        at = self.primary.start if self.primary else max((s.last_us or 0 for s in self.case.evidence.sources), default=0)
+        at = (
+            self.primary.start
+            if self.primary
+            else max((s.last_us or 0 for s in self.case.evidence.sources), default=0)
+        )
         offset = moment(at, self.zone).isoformat()[-6:]
         return f"{self.case.known.zone} (UTC{offset})"
 
@@ -135,7 +197,16 @@ class Builder:
         sources = self.case.evidence.sources
         read = [s for s in sources if s.skipped is None]
         unparsed = sum(s.lines.unparsed for s in read if s.lines)
-        return self.words.say("title.coverage", {"read": len(read), "given": len(sources), "records": sum(s.records for s in read), "unparsed": unparsed, "skipped": [s.name for s in sources if s.skipped]})
+        return self.words.say(
+            "title.coverage",
+            {
+                "read": len(read),
+                "given": len(sources),
+                "records": sum(s.records for s in read),
+                "unparsed": unparsed,
+                "skipped": [s.name for s in sources if s.skipped],
+            },
+        )
 
     def incident(self, index: int, item: Incident, findings: list[dict[str, Any]]) -> dict[str, Any]:
         """Return one incident."""
@@ -153,8 +224,18 @@ class Builder:
         spans = [(i.start, i.end or self.case.facts[Incidents].last or i.start) for i in self.incidents]
         out = []
         for group in self.case.facts[Failures].groups:
-            mine = rows.filter((pl.col("service") == group.service) & (pl.col("signature") == group.signature) & pl.col("sure"))
-            inside = mine.filter(pl.any_horizontal([pl.col("ts").is_between(lo, hi + 5 * SECOND) for lo, hi in spans])).height if spans else 0
+            mine = rows.filter(
+                (pl.col("service") == group.service)
+                & (pl.col("signature") == group.signature)
+                & pl.col("sure")
+            )
+            inside = (
+                mine.filter(
+                    pl.any_horizontal([pl.col("ts").is_between(lo, hi + 5 * SECOND) for lo, hi in spans])
+                ).height
+                if spans
+                else 0
+            )
             out.append({
                 "id": group.signature, "family": group.family, "service": group.service, "failures": group.failures, "failures_max": group.failures_max, "lines": group.lines, "bound": group.bound,
                 "first": self.at(group.first), "last": self.at(group.last), "first_wait_began": self.at(group.first_wait_began), "inside_incidents": inside, "parameters": group.parameters,
@@ -163,7 +244,18 @@ class Builder:
 
     def series(self, series: Series) -> dict[str, Any]:
         """Return one probe series."""
-        late = [{"due": self.at(d.at), "answered": self.at(d.answered), "delay_s": round(((d.answered or d.at) - d.at) / SECOND, 1), "rivals": [{"due": self.at(r), "delay_s": round(((d.answered or r) - r) / SECOND, 1)} for r in d.rivals]} for d in series.at("late")]
+        late = [
+            {
+                "due": self.at(d.at),
+                "answered": self.at(d.answered),
+                "delay_s": round(((d.answered or d.at) - d.at) / SECOND, 1),
+                "rivals": [
+                    {"due": self.at(r), "delay_s": round(((d.answered or r) - r) / SECOND, 1)}
+                    for r in d.rivals
+                ],
+            }
+            for d in series.at("late")
+        ]
         return {
             "series": series.name, "seen_by": series.seen_by, "period_s": series.period_s, "jitter_s": series.jitter_s, "due": len(series.dues), "answered": len(series.at("answered")), "late": late,
             "missed": [self.at(d.at) for d in series.at("missed")], "failed": [self.at(d.at) for d in series.at("failed")],
@@ -174,7 +266,14 @@ class Builder:
         verdict = next(j.verdict for j in self.case.diagnosis.judgements if j.id == "process_stalled")
         grade = GRADE_OF[verdict].value if verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) else "inferred"
         return [
-            {"service": s.service, "start": self.at(s.start), "end": self.at(s.end), "grade": grade, "evidence": self.places(ref for w in s.witnesses for ref in w.refs), "parts": [[self.at(lo), self.at(hi)] for lo, hi in s.parts]}
+            {
+                "service": s.service,
+                "start": self.at(s.start),
+                "end": self.at(s.end),
+                "grade": grade,
+                "evidence": self.places(ref for w in s.witnesses for ref in w.refs),
+                "parts": [[self.at(lo), self.at(hi)] for lo, hi in s.parts],
+            }
             for s in self.case.facts[Stalls].items
         ]
 
@@ -188,12 +287,33 @@ class Builder:
 
     def daily(self) -> list[dict[str, Any]]:
         """Return failures per day."""
-        return [{"date": d.date, "service": d.service, "signature": d.signature, "failures": d.failures, "lines": d.lines, "partial": d.partial, "bound": d.bound, "inside": d.inside} for d in self.case.facts[Daily].items]
+        return [
+            {
+                "date": d.date,
+                "service": d.service,
+                "signature": d.signature,
+                "failures": d.failures,
+                "lines": d.lines,
+                "partial": d.partial,
+                "bound": d.bound,
+                "inside": d.inside,
+            }
+            for d in self.case.facts[Daily].items
+        ]
 
     def hypotheses(self) -> list[dict[str, Any]]:
         """Return all judgements."""
         return [
-            {"id": j.id, "title": j.title, "verdict": j.verdict.value, "why": self.words.say(f"why.{j.why}", j.values), "scope": j.scope, "for": self.places(j.supports[:6]), "against": self.places(j.contradicts[:4]), "needs": needs(j.needs)}
+            {
+                "id": j.id,
+                "title": j.title,
+                "verdict": j.verdict.value,
+                "why": self.words.say(f"why.{j.why}", j.values),
+                "scope": j.scope,
+                "for": self.places(j.supports[:6]),
+                "against": self.places(j.contradicts[:4]),
+                "needs": needs(j.needs),
+            }
             for j in self.case.diagnosis.judgements
         ]
 
@@ -208,14 +328,21 @@ class Builder:
     def timeline(self) -> list[dict[str, Any]]:
         """Return the rows of the timeline."""
         return [
-            {"at": self.at(row.at), "kind": row.kind, "service": row.service, "text": self.words.say(row.key, row.values), "grade": row.grade.value, "evidence": self.places(row.refs)}
+            {
+                "at": self.at(row.at),
+                "kind": row.kind,
+                "service": row.service,
+                "text": self.words.say(row.key, row.values),
+                "grade": row.grade.value,
+                "evidence": self.places(row.refs),
+            }
             for row in self.case.diagnosis.timeline
         ]
 
     def findings(self) -> list[dict[str, Any]]:
         """Return all findings with their text."""
         return [
-            {"id": f"F{index}", "section": f.section, "key": f.key, "text": self.words.say(f.key, f.values), "grade": f.grade.value, "method": f.method, "formula": f.formula, "evidence": self.places(f.refs),
+            {"id": f"F{index}", "section": f.section, "key": f.key, "text": sentence(self.words.say(f.key, f.values)), "grade": f.grade.value, "method": f.method, "formula": f.formula, "evidence": self.places(f.refs),
              "scope": f.scope, "alternatives": list(f.alternatives), "needs": needs(f.needs)}
             for index, f in enumerate(self.case.diagnosis.findings, start=1)
         ]  # fmt: skip
@@ -224,8 +351,22 @@ class Builder:
         """Return the open questions; hypotheses that need the same input are asked together."""
         out: list[dict[str, Any]] = []
         for question in self.case.diagnosis.open_questions:
-            entry = {"question": self.words.say(question.question, question.values), "reason": question.reason, "needs": needs(question.needs), "hypothesis": question.hypothesis}
-            twin = next((other for other in out if other["needs"] == entry["needs"] and entry["needs"] and other["reason"] == entry["reason"]), None)
+            entry = {
+                "question": self.words.say(question.question, question.values),
+                "reason": question.reason,
+                "needs": needs(question.needs),
+                "hypothesis": question.hypothesis,
+            }
+            twin = next(
+                (
+                    other
+                    for other in out
+                    if other["needs"] == entry["needs"]
+                    and entry["needs"]
+                    and other["reason"] == entry["reason"]
+                ),
+                None,
+            )
             if twin is None:
                 out.append(entry)
             else:
@@ -235,7 +376,14 @@ class Builder:
     def actions(self, findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return suggestions, the most valuable first; each names the findings that it answers."""
         by_key = {finding["key"]: finding["id"] for finding in findings}
-        rows = [{"text": self.words.say(a.key, a.values), "findings": [by_key[key] for key in a.answers if key in by_key], "value": a.value} for a in self.case.diagnosis.actions]
+        rows = [
+            {
+                "text": self.words.say(a.key, a.values),
+                "findings": [by_key[key] for key in a.answers if key in by_key],
+                "value": a.value,
+            }
+            for a in self.case.diagnosis.actions
+        ]
         return sorted((row for row in rows if row["findings"]), key=lambda row: row["value"])
 
     def evidence(self) -> list[dict[str, Any]]:
@@ -243,7 +391,16 @@ class Builder:
         out = []
         for ref, name in self.ids.items():
             quote = self.case.quotes.get(ref)
-            out.append({"id": name, "source": f"s{ref.source + 1}", "line": ref.line, "cursor": quote.cursor if quote else None, "at": self.at(quote.at) if quote else None, "text": quote.text if quote else ""})
+            out.append(
+                {
+                    "id": name,
+                    "source": f"s{ref.source + 1}",
+                    "line": ref.line,
+                    "cursor": quote.cursor if quote else None,
+                    "at": self.at(quote.at) if quote else None,
+                    "text": quote.text if quote else "",
+                }
+            )
         return out
 
     def bars(self) -> list[dict[str, Any]]:
@@ -253,13 +410,23 @@ class Builder:
         lo, hi = self.primary.start, self.primary.end or self.case.facts[Incidents].last or self.primary.start
         size = next((b for b in BUCKETS if (hi - lo) / SECOND / b <= BAR_ROWS), BUCKETS[-1])
         first, last = lo // (size * SECOND), hi // (size * SECOND)
-        counts = dict(self.per_bucket(size, lo, hi + 5 * SECOND).group_by("bucket").agg(n=pl.len()).iter_rows())
-        return [{"label": f"{moment(bucket * size * SECOND, self.zone):{'%H:%M' if size < 86400 else '%Y-%m-%d'}}", "count": counts.get(bucket, 0)} for bucket in range(first, last + 1)]
+        counts = dict(
+            self.per_bucket(size, lo, hi + 5 * SECOND).group_by("bucket").agg(n=pl.len()).iter_rows()
+        )
+        return [
+            {
+                "label": f"{moment(bucket * size * SECOND, self.zone):{'%H:%M' if size < 86400 else '%Y-%m-%d'}}",
+                "count": counts.get(bucket, 0),
+            }
+            for bucket in range(first, last + 1)
+        ]
 
     def per_bucket(self, size: int, lo: int, hi: int) -> pl.DataFrame:
         """Return failures in a span with their bucket."""
         rows = self.case.facts[Failures].rows
-        return rows.filter(pl.col("ts").is_between(lo, hi) & pl.col("sure")).with_columns(bucket=pl.col("ts") // (size * SECOND))
+        return rows.filter(pl.col("ts").is_between(lo, hi) & pl.col("sure")).with_columns(
+            bucket=pl.col("ts") // (size * SECOND)
+        )
 
     def chart(self) -> dict[str, Any]:
         """Return the rows that the timeline chart draws."""
@@ -268,12 +435,31 @@ class Builder:
         lo, hi = self.primary.start, self.primary.end or self.case.facts[Incidents].last or self.primary.start
         size = 10 if hi - lo <= 1800 * SECOND else 60
         margin = max(600 * SECOND, hi - lo)
-        grouped = self.per_bucket(size, lo - margin, hi + margin).group_by("bucket", "service", "family").agg(n=pl.len()).sort("bucket", "service", "family")
-        series = sorted(self.case.facts[Probes].series, key=lambda s: (s.seen_by != "service", -len(s.at("late"))))[:1]
+        grouped = (
+            self.per_bucket(size, lo - margin, hi + margin)
+            .group_by("bucket", "service", "family")
+            .agg(n=pl.len())
+            .sort("bucket", "service", "family")
+        )
+        series = sorted(
+            self.case.facts[Probes].series, key=lambda s: (s.seen_by != "service", -len(s.at("late")))
+        )[:1]
         return {
-            "failures": [{"at": self.at(bucket * size * SECOND), "service": service, "family": family, "count": n} for bucket, service, family, n in grouped.iter_rows()],
-            "probes": [{"due": self.at(d.at), "answered": self.at(d.answered), "state": d.state, "series": s.name} for s in series for d in s.dues if lo - margin <= d.at <= hi + margin and d.state != "blind"],
-            "samples": [{"at": self.at(at), "value": whole(value), "limit": whole(g.limit), "series": g.series} for g in self.case.facts[Samples].series[:1] for at, value in g.around],
+            "failures": [
+                {"at": self.at(bucket * size * SECOND), "service": service, "family": family, "count": n}
+                for bucket, service, family, n in grouped.iter_rows()
+            ],
+            "probes": [
+                {"due": self.at(d.at), "answered": self.at(d.answered), "state": d.state, "series": s.name}
+                for s in series
+                for d in s.dues
+                if lo - margin <= d.at <= hi + margin and d.state != "blind"
+            ],
+            "samples": [
+                {"at": self.at(at), "value": whole(value), "limit": whole(g.limit), "series": g.series}
+                for g in self.case.facts[Samples].series[:1]
+                for at, value in g.around
+            ],
             "bucket_s": size,
         }
 
@@ -283,12 +469,21 @@ class Builder:
         reasons = {}
         for section in ("summary", "times", "impact", "mechanism", "alert", "recurrence", "noise", "clues"):
             if section not in have:
-                reasons[section] = self.words.say(f"unfilled.{section}" if section in self.words.table["unfilled"] else "unfilled.other", {"incident": self.primary is not None})
+                reasons[section] = self.words.say(
+                    f"unfilled.{section}" if section in self.words.table["unfilled"] else "unfilled.other",
+                    {"incident": self.primary is not None},
+                )
         if not self.case.diagnosis.timeline:
             reasons["timeline"] = self.words.say("unfilled.timeline", {})
         if not self.case.diagnosis.actions:
             reasons["actions"] = self.words.say("unfilled.actions", {})
         return reasons
+
+
+def sentence(text: str) -> str:
+    """Begin a text with a capital, unless it begins with a name."""
+    first = text.split(" ", 1)[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
 def needs(items: Iterable[Need]) -> list[dict[str, str]]:

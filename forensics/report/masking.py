@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import Any
 
 KEEP = re.compile(r"^(?:127\.|0\.0\.0\.0$|255\.255\.255\.255$)")
@@ -17,17 +18,52 @@ RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("secret", re.compile(r"(?<=://)[^/\s:@]+:[^@\s/]+(?=@)")),
     ("token", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
     ("token", re.compile(r"(?i)\b(?:bearer|basic)\s+[\w.~+/=-]{8,}")),
-    ("secret", re.compile(r"(?i)\b(?:pass(?:word|wd)?|secret|token|api[_-]?key|apikey|access[_-]?key|authorization|cookie|set-cookie)[\"']?\s*[=:]\s*[\"']?[^\s\"',;&]{3,}")),
-    ("key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,}\b|\bxox[abprs]-[\w-]{10,}\b|\bsk_(?:live|test)_\w{10,}\b")),
+    (
+        "secret",
+        re.compile(
+            r"(?i)\b(?:pass(?:word|wd)?|secret|token|api[_-]?key|apikey|access[_-]?key|authorization|cookie|set-cookie)[\"']?\s*[=:]\s*[\"']?[^\s\"',;&]{3,}"
+        ),
+    ),
+    (
+        "key",
+        re.compile(
+            r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,}\b|\bxox[abprs]-[\w-]{10,}\b|\bsk_(?:live|test)_\w{10,}\b"
+        ),
+    ),
     ("email", re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.-]*\w\b")),
     ("mac", re.compile(r"\b(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}\b")),
-    ("client", re.compile(r"(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\d.]*\d)")),
-    ("client", re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}(?![\w:])|(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:){2,6}:[0-9A-Fa-f]{1,4}(?![\w:])")),
+    (
+        "client",
+        re.compile(
+            r"(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\d.]*\d)"
+        ),
+    ),
+    (
+        "client",
+        re.compile(
+            r"(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}(?![\w:])|(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:){2,6}:[0-9A-Fa-f]{1,4}(?![\w:])"
+        ),
+    ),
     ("phone", re.compile(r"(?<![\w./:-])\+?\d{2,3}[ -]?\(?\d{2}\)?[ -]?9?\d{4}[ -]?\d{4}(?![\w./:-])")),
     ("home", re.compile(r"(?<=/home/)[A-Za-z_][\w.-]*|(?<=/Users/)[A-Za-z_][\w.-]*")),
 )
 """Class and pattern, the most specific first."""
-UNTOUCHED = ("sha256", "signatures_sha256", "id", "schema", "at", "start", "end", "first", "last", "due", "answered", "command", "date", "cursor")
+UNTOUCHED = (
+    "sha256",
+    "signatures_sha256",
+    "id",
+    "schema",
+    "at",
+    "start",
+    "end",
+    "first",
+    "last",
+    "due",
+    "answered",
+    "command",
+    "date",
+    "cursor",
+)
 """Keys whose values the tool itself makes; a mask could only break them."""
 
 
@@ -41,8 +77,12 @@ class Masker:
     def text(self, text: str) -> str:
         """Mask one text."""
         for kind, pattern in RULES:
-            text = pattern.sub(lambda match, kind=kind: self.pseudonym(kind, match[0]), text)  # type: ignore[misc]
+            text = pattern.sub(partial(self.replace, kind), text)
         return text
+
+    def replace(self, kind: str, match: re.Match[str]) -> str:
+        """Return what stands for one match."""
+        return self.pseudonym(kind, match[0])
 
     def pseudonym(self, kind: str, value: str) -> str:
         """Return the stable name of a value."""

@@ -33,11 +33,15 @@ def instant(value: str, *, fraction: bool = True) -> str:
 
 
 def elapsed(start: str | None, end: str | None) -> float | None:
-    """Return the seconds from `start` to `end`, or None where one of them is unknown."""
+    """Return the seconds from `start` to `end` as the page shows both, or None where one of them is unknown.
+
+    Instants are shown to the second, so that the difference of what is shown is what the page states.
+    """
     if start is None or end is None:
         return None
     try:
-        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+        first, last = (datetime.fromisoformat(text).replace(microsecond=0) for text in (start, end))
+        return (last - first).total_seconds()
     except (ValueError, TypeError):
         return None
 

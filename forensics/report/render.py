@@ -35,7 +35,7 @@ UNKNOWN = "\N{EN DASH}"
 """Stands where a value is null or empty."""
 BARRED = frozenset({"summary", "mechanism"})
 """Sections in which a mere clue has no place; it is shown among the clues instead."""
-KEPT = frozenset({"summary", "times", "timeline", "ruled_out"})
+KEPT = frozenset({"summary", "times", "timeline", "mechanism", "ruled_out", "alert"})
 """Sections that are shortened last."""
 
 
@@ -79,17 +79,18 @@ PLACES = 40
 """Lines of evidence of which only the place is shown."""
 LEVELS = (
     Limits(),
-    Limits(text=480, why=200, refs=4, timeline=30, rows=20, minutes=24, evidence=20, line=100),
-    Limits(text=400, why=160, refs=3, timeline=24, rows=12, minutes=20, evidence=12, line=80),
-    Limits(text=400, why=140, refs=3, timeline=20, rows=10, minutes=16, evidence=8, line=72),
-    Limits(text=360, why=120, refs=2, timeline=16, rows=8, minutes=14, evidence=6, line=64, pad=""),
+    Limits(text=480, why=200, refs=4, timeline=32, rows=20, minutes=24, evidence=20, line=100),
+    Limits(text=400, why=160, refs=3, timeline=28, rows=12, minutes=20, evidence=12, line=80),
+    Limits(text=400, why=140, refs=2, timeline=24, rows=10, minutes=16, evidence=8, line=72, pad=""),
+    Limits(text=360, why=120, refs=2, timeline=22, rows=8, minutes=14, evidence=6, line=64, pad=""),
+    Limits(text=320, why=100, refs=1, timeline=20, rows=6, minutes=14, evidence=4, line=60, pad=""),
     Limits(
-        text=320, why=100, refs=2, findings=8, timeline=16, rows=6, minutes=12, evidence=3, line=60, pad=""
+        text=280, why=90, refs=1, findings=10, timeline=18, rows=5, minutes=10, evidence=3, line=56, pad=""
     ),
     Limits(
-        text=240, why=80, refs=2, findings=6, timeline=13, rows=5, minutes=10, evidence=3, line=56, pad=""
+        text=240, why=80, refs=1, findings=9, timeline=16, rows=4, minutes=10, evidence=2, line=48, pad=""
     ),
-    Limits(text=160, why=60, refs=1, findings=4, timeline=8, rows=4, minutes=8, evidence=2, line=48, pad=""),
+    Limits(text=200, why=64, refs=1, findings=7, timeline=12, rows=3, minutes=8, evidence=2, line=44, pad=""),
 )
 """From roomy to tight; the first that fits is used."""
 
@@ -134,7 +135,8 @@ class Page:
 
     def more(self, left: int, what: str = "lines") -> str:
         """Return the notice that `left` things of one kind are not shown."""
-        return str(self.env.globals["say"].more(left, what))  # type: ignore[attr-defined]
+        say: Any = self.env.globals["say"]
+        return str(say.more(left, what))
 
     def findings(self, section: str) -> list[dict[str, Any]]:
         """Return the findings of a section; clues are kept out of the summary and the mechanism."""
@@ -172,6 +174,26 @@ class Page:
     def _lines(self, ids: list[str]) -> list[dict[str, Any]]:
         """Look up lines of evidence."""
         return [self.known[i] for i in sorted(ids, key=_natural)]
+
+    def offset(self) -> str | None:
+        """Return the offset that all instants of the tables share, None where they differ (a clock change)."""
+        rows = [*self.document["timeline"], *self.document["evidence"]]
+        instants = [row["at"] for row in rows] + [
+            s[key] for s in self.document["sources"] for key in ("first", "last")
+        ]
+        found = {text[-6:] for text in instants if text}
+        return found.pop() if len(found) == 1 else None
+
+    def stamp(self, value: str | None) -> str | None:
+        """Show an instant in a table whose head names the offset; with its own offset where they differ."""
+        if value is None:
+            return None
+        shown = prose.instant(value, fraction=False)
+        return shown[:-7] if self.offset() and shown.endswith(f" {self.offset()}") else shown
+
+    def timed(self, label: str) -> str:
+        """Return a column's head, with the offset of its instants."""
+        return f"{label} ({self.offset()})" if self.offset() else label
 
     def source(self, source_id: str) -> str:
         """Return the name of a source."""
@@ -287,7 +309,7 @@ def _helpers(limits: Limits) -> dict[str, Any]:
         "duration": prose.duration,
         "elapsed": prose.elapsed,
         "fence": lambda lines, info="": Markdown(md.fence(lines, info)),
-        "instant": prose.instant,
+        "instant": partial(prose.instant, fraction=False),
         "middle": _middle,
         "number": prose.number,
         "row": partial(_row, limits.pad),

@@ -35,7 +35,13 @@ class Statements:
     def __init__(self, language: str, zone: str) -> None:
         self.zone = ZoneInfo(zone)
         self.environment = Environment(autoescape=False, undefined=StrictUndefined)  # noqa: S701 - plain text; the renderer escapes it
-        self.environment.filters.update(at=self.at, clock=self.clock, secs=lambda value: prose.duration(round(value, 1)), num=number)
+        self.environment.filters.update(
+            at=self.at,
+            clock=self.clock,
+            between=between,
+            secs=lambda value: prose.duration(round(value)),
+            num=number,
+        )
         self.table = catalogue(language)
         self.compiled: dict[str, Template] = {}
 
@@ -55,9 +61,15 @@ class Statements:
         return " ".join(self.compiled[key].render(values).split())
 
 
+def between(edges: tuple[int, int]) -> str:
+    """Show the time between two instants as shown to the second, so that it equals their difference on the page."""
+    return prose.duration(edges[1] // 1_000_000 - edges[0] // 1_000_000)
+
+
 def number(value: float | str) -> str:
-    """Show a number without a needless fraction, at most two digits of it."""
-    return prose.number(round(float(value), 2))
+    """Show a number without a needless fraction: two digits of it below ten, one below a hundred."""
+    size = abs(float(value))
+    return prose.number(round(float(value), 2 if size < 10 else 1 if size < 100 else 0))
 
 
 @cache

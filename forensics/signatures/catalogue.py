@@ -15,7 +15,23 @@ from forensics.model.errors import DefinitionError
 from forensics.model.signature import Signature
 
 FOLDER = Path(__file__).parent
-REQUIRED = ("id", "family", "title", "pattern", "anchors", "side", "library", "marks", "counts", "verified", "means", "does_not_mean", "reference", "hit", "miss")
+REQUIRED = (
+    "id",
+    "family",
+    "title",
+    "pattern",
+    "anchors",
+    "side",
+    "library",
+    "marks",
+    "counts",
+    "verified",
+    "means",
+    "does_not_mean",
+    "reference",
+    "hit",
+    "miss",
+)
 OPTIONAL = ("wait", "parameters", "inner_of")
 CHOICES = {
     "side": ("client", "server", "gateway", "kernel", "monitor", "manager"),
@@ -32,7 +48,9 @@ def load(*folders: Path) -> tuple[Signature, ...]:
     for path in (path for folder in (FOLDER, *folders) for path in sorted(folder.glob("*.toml"))):
         for signature in read(path):
             if signature.id in found:
-                raise DefinitionError(f"{signature.id}: the id exists already", where=path.name, remedy="choose another id")
+                raise DefinitionError(
+                    f"{signature.id}: the id exists already", where=path.name, remedy="choose another id"
+                )
             found[signature.id] = signature
     return tuple(found[name] for name in sorted(found))
 
@@ -50,7 +68,9 @@ def read(path: Path) -> list[Signature]:
     try:
         blocks = tomllib.loads(path.read_text(encoding="utf-8")).get("signature", [])
     except tomllib.TOMLDecodeError as error:
-        raise DefinitionError(f"not valid TOML ({error})", where=path.name, remedy="correct the file") from None
+        raise DefinitionError(
+            f"not valid TOML ({error})", where=path.name, remedy="correct the file"
+        ) from None
     return [build(block, path) for block in blocks]
 
 
@@ -61,15 +81,25 @@ def build(block: dict[str, Any], path: Path) -> Signature:
     for key in block:
         if key not in (*REQUIRED, *OPTIONAL):
             near = difflib.get_close_matches(key, (*REQUIRED, *OPTIONAL), n=1)
-            raise DefinitionError(f"unknown key {key!r}", where=where, remedy=f"did you mean {near[0]!r}?" if near else "remove it")
+            raise DefinitionError(
+                f"unknown key {key!r}",
+                where=where,
+                remedy=f"did you mean {near[0]!r}?" if near else "remove it",
+            )
     if lacking := [key for key in REQUIRED if key not in block]:
         raise DefinitionError(f"lacks {', '.join(lacking)}", where=where, remedy="add the missing keys")
     for key, allowed in CHOICES.items():
         if block[key] not in allowed:
-            raise DefinitionError(f"{key} is {block[key]!r}", where=where, remedy=f"use one of {', '.join(allowed)}")
+            raise DefinitionError(
+                f"{key} is {block[key]!r}", where=where, remedy=f"use one of {', '.join(allowed)}"
+            )
     if not name.startswith(f"{path.stem}."):
-        raise DefinitionError("the id does not begin with the file's name", where=where, remedy=f"call it {path.stem}.<slug>")
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in block.items()}
+        raise DefinitionError(
+            "the id does not begin with the file's name", where=where, remedy=f"call it {path.stem}.<slug>"
+        )
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in block.items()
+    }
     signature = Signature(**values)
     prove(signature, where)
     return signature
@@ -78,16 +108,36 @@ def build(block: dict[str, Any], path: Path) -> Signature:
 def prove(signature: Signature, where: str) -> None:
     """Refuse a signature that fails its own samples."""
     try:
-        said = pl.Series([*signature.hit, *signature.miss], dtype=pl.String).str.contains(signature.pattern).to_list()
+        said = (
+            pl.Series([*signature.hit, *signature.miss], dtype=pl.String)
+            .str.contains(signature.pattern)
+            .to_list()
+        )
     except pl.exceptions.ComputeError as error:
-        raise DefinitionError(f"the pattern is not a Rust regex ({error})", where=where, remedy="look-around and back-references are not available") from None
+        raise DefinitionError(
+            f"the pattern is not a Rust regex ({error})",
+            where=where,
+            remedy="look-around and back-references are not available",
+        ) from None
     lines = (*signature.hit, *signature.miss)
     for line, match in zip(lines, said, strict=True):
         if match != (line in signature.hit):
-            raise DefinitionError(f"{'misses its hit' if line in signature.hit else 'matches its miss'} {line[:120]!r}", where=where, remedy="correct pattern or sample")
+            raise DefinitionError(
+                f"{'misses its hit' if line in signature.hit else 'matches its miss'} {line[:120]!r}",
+                where=where,
+                remedy="correct pattern or sample",
+            )
     if not signature.hit:
         raise DefinitionError("has no hit", where=where, remedy="add at least one real line")
     if bare := [line for line in signature.hit if not any(anchor in line for anchor in signature.anchors)]:
-        raise DefinitionError(f"no anchor stands in its hit {bare[0][:120]!r}", where=where, remedy="anchors are literal parts of every hit")
+        raise DefinitionError(
+            f"no anchor stands in its hit {bare[0][:120]!r}",
+            where=where,
+            remedy="anchors are literal parts of every hit",
+        )
     if signature.wait is not None and signature.wait not in signature.parameters:
-        raise DefinitionError(f"wait {signature.wait!r} is no parameter", where=where, remedy="give it a unit under [signature.parameters]")
+        raise DefinitionError(
+            f"wait {signature.wait!r} is no parameter",
+            where=where,
+            remedy="give it a unit under [signature.parameters]",
+        )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forensics.model.errors import UsageError
 from forensics.model.known import KnownEvent, PoolHint, ProbeHint
 from forensics.sources import clock
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TOP = ("title", "timezone", "language", "source", "probe", "pool", "database", "event", "redact")
 KEYS = {
@@ -55,7 +57,11 @@ def read(path: Path) -> CaseFile:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"cannot be read ({error.strerror})", where=str(path), remedy="give the path of a readable case.toml") from None
+        raise UsageError(
+            f"cannot be read ({error.strerror})",
+            where=str(path),
+            remedy="give the path of a readable case.toml",
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"not valid TOML ({error})", where=name, remedy="correct the file") from None
     check(table, TOP, name)
@@ -65,10 +71,16 @@ def read(path: Path) -> CaseFile:
             clock.zone(timezone)
     language = table.get("language")
     if language is not None and language not in ("en", "pt-BR"):
-        raise UsageError(f"unknown language {language!r}", where=f"{name}: language", remedy="use en or pt-BR")
+        raise UsageError(
+            f"unknown language {language!r}", where=f"{name}: language", remedy="use en or pt-BR"
+        )
     for block in blocks["event"]:
         if block.get("kind") not in KINDS or "at" not in block:
-            raise UsageError("an event needs at and a known kind", where=f"{name}: [[event]]", remedy=f"kinds are {', '.join(KINDS)}")
+            raise UsageError(
+                "an event needs at and a known kind",
+                where=f"{name}: [[event]]",
+                remedy=f"kinds are {', '.join(KINDS)}",
+            )
     return CaseFile(
         title=table.get("title"), timezone=table.get("timezone"), language=language, sources=tuple(SourceRule(**block) for block in blocks["source"]),
         probes=tuple(ProbeHint(**block) for block in blocks["probe"]), pools=tuple(PoolHint(**block) for block in blocks["pool"]),
@@ -90,10 +102,17 @@ def check(table: dict[str, Any], known: tuple[str, ...], where: str) -> None:
     for key in table:
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
-            raise UsageError(f"unknown key {key!r}", where=where, remedy=f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(known)}")
+            raise UsageError(
+                f"unknown key {key!r}",
+                where=where,
+                remedy=f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(known)}",
+            )
 
 
 def events(case: CaseFile, zone: str) -> tuple[KnownEvent, ...]:
     """Return the events with their instants; a time without offset is one of the case's zone."""
     tz = clock.zone(zone)
-    return tuple(KnownEvent(clock.instant(at, tz, where=f"case.toml: event {text!r}"), kind, text) for at, kind, text in case.events)
+    return tuple(
+        KnownEvent(clock.instant(at, tz, where=f"case.toml: event {text!r}"), kind, text)
+        for at, kind, text in case.events
+    )

@@ -39,7 +39,11 @@ def zone(name: str) -> ZoneInfo:
 def to_utc(column: pl.Expr, zone_name: str) -> pl.Expr:
     """Turn naive wall-clock microseconds of a zone into UTC; the first of two readings in a fold, null in a gap."""
     wall = pl.from_epoch(column, time_unit="us")
-    return wall.dt.replace_time_zone(zone_name, ambiguous="earliest", non_existent="null").dt.convert_time_zone(UTC).dt.epoch("us")
+    return (
+        wall.dt.replace_time_zone(zone_name, ambiguous="earliest", non_existent="null")
+        .dt.convert_time_zone(UTC)
+        .dt.epoch("us")
+    )
 
 
 def parse_stamp(column: pl.Expr, pattern: str) -> pl.Expr:
@@ -54,7 +58,12 @@ def parse_stamp(column: pl.Expr, pattern: str) -> pl.Expr:
 
 def iso(column: pl.Expr) -> pl.Expr:
     """Parse RFC 3339 with any number of fraction digits, an offset or ``Z``, and ``T`` or a blank."""
-    return column.str.replace(" ", "T", literal=True).str.replace(",", ".", literal=True).str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%#z", time_unit="us", strict=False).dt.epoch("us")
+    return (
+        column.str.replace(" ", "T", literal=True)
+        .str.replace(",", ".", literal=True)
+        .str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%#z", time_unit="us", strict=False)
+        .dt.epoch("us")
+    )
 
 
 def epoch_any(column: pl.Expr) -> pl.Expr:
@@ -82,10 +91,14 @@ def instant(text: str, tz: ZoneInfo, *, where: str, latest: int | None = None) -
     try:
         one, two = (dateutil_parser.parse(text, default=default) for default in (first, second))
     except (ValueError, OverflowError):
-        raise UsageError(f"cannot read the time {text!r}", where=where, remedy="write it as 2026-09-09T09:42:26-03:00") from None
+        raise UsageError(
+            f"cannot read the time {text!r}", where=where, remedy="write it as 2026-09-09T09:42:26-03:00"
+        ) from None
     if one.date() != two.date():
         if latest is None or ":" not in text:
-            raise UsageError(f"the time {text!r} has no date", where=where, remedy="write it as 2026-09-09T09:42:26-03:00")
+            raise UsageError(
+                f"the time {text!r} has no date", where=where, remedy="write it as 2026-09-09T09:42:26-03:00"
+            )
         day = dt.datetime.fromtimestamp(latest / 1e6, tz).date()
         one = dt.datetime.combine(day, one.timetz())
     aware = one if one.tzinfo and one.utcoffset() is not None else one.replace(tzinfo=tz)
@@ -104,7 +117,9 @@ def in_year(us: int, year: int) -> int:
     return round(moment.replace(year=year, day=day).timestamp() * 1e6)
 
 
-def guess_year(first_us: int, last_us: int, anchors: Iterable[tuple[int, int]], latest_us: int) -> tuple[int, str]:
+def guess_year(
+    first_us: int, last_us: int, anchors: Iterable[tuple[int, int]], latest_us: int
+) -> tuple[int, str]:
     """Choose the year of stamps that carry none: (year, why).
 
     The year whose span overlaps most with dated sources wins; without any, the latest year whose span does not lie
@@ -114,7 +129,9 @@ def guess_year(first_us: int, last_us: int, anchors: Iterable[tuple[int, int]], 
     years = sorted({dt.datetime.fromtimestamp(edge / 1e6, dt.UTC).year for span in spans for edge in span})
     best, overlap = None, -1
     for year in years:
-        lap = sum(max(0, min(in_year(last_us, year), hi) - max(in_year(first_us, year), lo)) for lo, hi in spans)
+        lap = sum(
+            max(0, min(in_year(last_us, year), hi) - max(in_year(first_us, year), lo)) for lo, hi in spans
+        )
         if lap > overlap:
             best, overlap = year, lap
     if best is not None:

@@ -55,8 +55,14 @@ def expand(text: str) -> list[Input]:
     if WILDCARDS & set(text):
         matches = sorted(Path(hit) for hit in glob.glob(text, recursive=True))  # noqa: PTH207 - a glob may be absolute
         if matches:
-            return [item for match in matches for item in (walk(match) if match.is_dir() else [check(match, match.name)])]
-    raise UsageError("no such file or folder", where=text, remedy="give a file, a folder, a glob or - for standard input")
+            return [
+                item
+                for match in matches
+                for item in (walk(match) if match.is_dir() else [check(match, match.name)])
+            ]
+    raise UsageError(
+        "no such file or folder", where=text, remedy="give a file, a folder, a glob or - for standard input"
+    )
 
 
 def walk(folder: Path) -> list[Input]:
@@ -79,7 +85,11 @@ def check(path: Path, name: str) -> Input:
         with path.open("rb"):
             return Input(path, name)
     except PermissionError:
-        return Input(path, name, f"permission denied (mode {path.stat().st_mode & 0o777:o}); copy it with sudo and make the copy readable")
+        return Input(
+            path,
+            name,
+            f"permission denied (mode {path.stat().st_mode & 0o777:o}); copy it with sudo and make the copy readable",
+        )
     except OSError as error:
         return Input(path, name, f"cannot be opened ({error.strerror}); export it again")
 

@@ -33,7 +33,10 @@ def copy(path: Path) -> Iterator[sqlite3.Connection]:
             try:
                 yield database
             except sqlite3.DatabaseError as error:
-                raise UnreadableError(f"SQLite cannot read it ({error})", remedy="copy the database together with its -wal file while the monitor is stopped") from None
+                raise UnreadableError(
+                    f"SQLite cannot read it ({error})",
+                    remedy="copy the database together with its -wal file while the monitor is stopped",
+                ) from None
 
 
 def columns(database: sqlite3.Connection, table: str) -> set[str]:

@@ -72,13 +72,17 @@ def inflate(pieces: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
                     yield out
                 rest = engine.unused_data if engine.eof else b""
     except zlib.error as error:
-        damage.notes.append(f"the gzip stream is damaged after {given:,} bytes ({error}); what lies before was used")
+        damage.notes.append(
+            f"the gzip stream is damaged after {given:,} bytes ({error}); what lies before was used"
+        )
         return
     if not engine.eof:
         if out := engine.flush():
             given += len(out)
             yield out
-        damage.notes.append(f"the gzip stream ends early after {given:,} bytes; what lies before was used, copy the file again for the rest")
+        damage.notes.append(
+            f"the gzip stream ends early after {given:,} bytes; what lies before was used, copy the file again for the rest"
+        )
 
 
 def head(path: Path, size: int = HEAD) -> bytes:
@@ -91,7 +95,9 @@ def head(path: Path, size: int = HEAD) -> bytes:
     return taken[:size]
 
 
-def shards(pieces: Iterator[bytes], size: int, safe_cut: Callable[[list[bytes], bytes], bool] | None) -> Iterator[bytes]:
+def shards(
+    pieces: Iterator[bytes], size: int, safe_cut: Callable[[list[bytes], bytes], bool] | None
+) -> Iterator[bytes]:
     """Cut a stream into shards that begin where ``safe_cut`` allows; None reads the stream whole."""
     buffer = bytearray()
     for piece in pieces:
@@ -115,7 +121,9 @@ def shards(pieces: Iterator[bytes], size: int, safe_cut: Callable[[list[bytes], 
 def find_cut(buffer: bytearray, size: int, safe_cut: Callable[[list[bytes], bytes], bool]) -> int | None:
     """Return the offset of the first safe record start at or after ``size``; None: read more first."""
     at = buffer.find(b"\n", max(0, size - 1))
-    before = bytes(buffer[max(0, at - (1 << 18)) : at + 1]).split(b"\n")[:-1][-CONTEXT_LINES:] if at >= 0 else []
+    before = (
+        bytes(buffer[max(0, at - (1 << 18)) : at + 1]).split(b"\n")[:-1][-CONTEXT_LINES:] if at >= 0 else []
+    )
     while at >= 0:
         end = buffer.find(b"\n", at + 1)
         if end < 0:
@@ -139,11 +147,11 @@ def lines_at(path: Path, wanted: list[int], window: int) -> dict[int, bytes]:
     at_start = True
     for piece in chunks(path):
         for have in open_.values():
-            have += piece
+            have.extend(piece[: window - len(have)])
         for key in [key for key, have in open_.items() if len(have) >= window]:
             done[key] = bytes(open_.pop(key)[:window])
         if at_start and todo and todo[0] == line:
-            open_[todo.pop(0)] = bytearray(piece)
+            open_[todo.pop(0)] = bytearray(piece[:window])
         at_start = False
         count = piece.count(b"\n")
         at = 0
@@ -152,7 +160,7 @@ def lines_at(path: Path, wanted: list[int], window: int) -> dict[int, bytes]:
             line_no = todo.pop(0)
             count -= line_no - line
             line = line_no
-            open_[line_no] = bytearray(piece[at:])
+            open_[line_no] = bytearray(piece[at : at + window])
         line += count
         if not todo and not open_:
             break

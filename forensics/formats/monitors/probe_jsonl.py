@@ -28,7 +28,11 @@ EVENT = ("event",)
 
 def sniff(head: bytes) -> float:
     """Share of objects with a time, a target or latency, and a status."""
-    return share(head, (STATUS, (*TARGET, *LATENCY, *HTTP)), absent=("connections", "max_connections", "log", "__CURSOR"))
+    return share(
+        head,
+        (STATUS, (*TARGET, *LATENCY, *HTTP)),
+        absent=("connections", "max_connections", "log", "__CURSOR"),
+    )
 
 
 def parse(path: Path) -> Parsed:
@@ -40,7 +44,13 @@ def parse(path: Path) -> Parsed:
         naive=pl.lit(value=False),
         monitor=first_of(table.frame, TARGET).fill_null("probe"),
         event=first_of(table.frame, EVENT),
-        status=pl.when(status.is_in(UP)).then(pl.lit("up")).when(status.is_in(PENDING)).then(pl.lit("pending")).when(status.is_in(PAUSED)).then(pl.lit("maintenance")).otherwise(pl.lit("down")),
+        status=pl.when(status.is_in(UP))
+        .then(pl.lit("up"))
+        .when(status.is_in(PENDING))
+        .then(pl.lit("pending"))
+        .when(status.is_in(PAUSED))
+        .then(pl.lit("maintenance"))
+        .otherwise(pl.lit("down")),
         state=status,
         latency_ms=first_of(table.frame, LATENCY).cast(pl.Float64, strict=False),
         http_status=first_of(table.frame, HTTP).cast(pl.Int16, strict=False),
@@ -48,7 +58,14 @@ def parse(path: Path) -> Parsed:
     )
     beats = rows.filter(pl.col("event").is_null() & status_known(rows))
     alerts = rows.filter(pl.col("event").is_not_null()).with_columns(text=pl.col("event"))
-    return Parsed(beats=beats, alerts=alerts, in_records=table.records, blank=table.blank, unparsed=table.unparsed, first_unparsed=table.first_unparsed)
+    return Parsed(
+        beats=beats,
+        alerts=alerts,
+        in_records=table.records,
+        blank=table.blank,
+        unparsed=table.unparsed,
+        first_unparsed=table.first_unparsed,
+    )
 
 
 def status_known(rows: pl.DataFrame) -> pl.Expr:

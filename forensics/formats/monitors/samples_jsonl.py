@@ -35,7 +35,13 @@ def parse(path: Path) -> Parsed:
         limit=first_of(table.frame, LIMIT).cast(pl.Float64, strict=False),
         level=first_of(table.frame, LEVEL),
     )
-    return Parsed(samples=rows, in_records=table.records, blank=table.blank, unparsed=table.unparsed, first_unparsed=table.first_unparsed)
+    return Parsed(
+        samples=rows,
+        in_records=table.records,
+        blank=table.blank,
+        unparsed=table.unparsed,
+        first_unparsed=table.first_unparsed,
+    )
 
 
 PLUG = Monitor(

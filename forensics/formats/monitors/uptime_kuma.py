@@ -33,17 +33,29 @@ def parse(path: Path) -> Parsed:
     """Read every beat; columns that a version lacks are null."""
     with sqlite.copy(path) as database:
         beats, monitors = (sqlite.columns(database, table) for table in ("heartbeat", "monitor"))
-        query = QUERY.format(end_time="h.end_time" if "end_time" in beats else "null", timeout="m.timeout" if "timeout" in monitors else "null")
+        query = QUERY.format(
+            end_time="h.end_time" if "end_time" in beats else "null",
+            timeout="m.timeout" if "timeout" in monitors else "null",
+        )
         table = sqlite.frame(database, query)
     rows = table.with_columns(
         ts=clock.parse_stamp(pl.col("time").cast(pl.String), "%Y-%m-%d %H:%M:%S%.f"),
         naive=pl.lit(value=False),
         status=pl.col("status").replace_strict(STATUS, default="unknown", return_dtype=pl.String),
         http_status=pl.col("error").cast(pl.String).str.extract(r"^(\d{3}) - ").cast(pl.Int16),
-        timeout_s=pl.when(pl.col("timeout_s").cast(pl.Float64, strict=False) > 0).then(pl.col("timeout_s").cast(pl.Float64, strict=False)),
+        timeout_s=pl.when(pl.col("timeout_s").cast(pl.Float64, strict=False) > 0).then(
+            pl.col("timeout_s").cast(pl.Float64, strict=False)
+        ),
         error=pl.when(pl.col("status") != 1).then(pl.col("error").cast(pl.String)),
     )
     return Parsed(beats=rows)
 
 
-PLUG = Monitor(name="uptime_kuma", title="Uptime Kuma database", marks="start of the check", sniff=sniff, parse=parse, binary=True)
+PLUG = Monitor(
+    name="uptime_kuma",
+    title="Uptime Kuma database",
+    marks="start of the check",
+    sniff=sniff,
+    parse=parse,
+    binary=True,
+)

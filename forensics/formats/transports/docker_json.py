@@ -14,6 +14,7 @@ import re
 import polars as pl
 
 from forensics.formats.text import ANSI, join_partials, lines_of
+from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
@@ -35,21 +36,29 @@ def parse(data: bytes) -> Parsed:
     good = raw.filter(pl.col("raw").str.contains(r'^\s*\{.*"time"\s*:.*\}\s*$'))
     blank = int(raw.select((pl.col("raw").str.strip_chars() == "").sum()).item())
     good, table = decode(good)
-    records = good.select("line").hstack(table).with_columns(
-        ts=clock.iso(pl.col("time")),
-        naive=pl.lit(value=False),
-        partial=pl.when(pl.col("log").str.ends_with("\n")).then(pl.lit("F")).otherwise(pl.lit("P")),
-        message=pl.col("log").str.strip_suffix("\n").str.strip_suffix("\r"),
+    records = (
+        good.select("line")
+        .hstack(table)
+        .with_columns(
+            ts=clock.iso(pl.col("time")),
+            naive=pl.lit(value=False),
+            partial=pl.when(pl.col("log").str.ends_with("\n")).then(pl.lit("F")).otherwise(pl.lit("P")),
+            message=pl.col("log").str.strip_suffix("\n").str.strip_suffix("\r"),
+        )
     )
     records = join_partials(records).with_columns(pl.col("message").str.replace_all(ANSI, ""))
     unparsed = raw.height - good.height - blank
-    left = raw.join(good.select("line"), on="line", how="anti").filter(pl.col("raw").str.strip_chars() != "") if unparsed else raw.clear()
+    left = (
+        raw.join(good.select("line"), on="line", how="anti").filter(pl.col("raw").str.strip_chars() != "")
+        if unparsed
+        else raw.clear()
+    )
     return Parsed(
         records=conform(records, RECORDS),
         in_records=good.height,
         blank=blank,
         unparsed=unparsed,
-        first_unparsed=left["line"].min() if left.height else None,  # type: ignore[arg-type]
+        first_unparsed=least(left["line"]),
     )
 
 

@@ -19,7 +19,10 @@ def sniff(head: bytes) -> float:
 def parse(data: bytes) -> Parsed:
     """Refuse with the remedy."""
     del data
-    raise UnreadableError("binary journal files can't be read yet", remedy="export it: journalctl --file FILE -o json --all > FILE.json")
+    raise UnreadableError(
+        "binary journal files can't be read yet",
+        remedy="export it: journalctl --file FILE -o json --all > FILE.json",
+    )
 
 
 PLUG = Transport(

@@ -45,9 +45,19 @@ def parse(data: bytes) -> Parsed:
     rest = data[at:]
     lost = rest.count(b"\n") + (bool(rest) and not rest.endswith(b"\n"))
     inside = line - 1 - blank + (cut is not None and not data[:at].endswith(b"\n"))
-    table = pl.DataFrame({"line": starts, **dict(zip(FIELDS, columns, strict=True))}, schema={"line": pl.UInt32, **dict.fromkeys(FIELDS, pl.String)})
+    table = pl.DataFrame(
+        {"line": starts, **dict(zip(FIELDS, columns, strict=True))},
+        schema={"line": pl.UInt32, **dict.fromkeys(FIELDS, pl.String)},
+    )
     notes = ("the last entry is cut off",) if cut is not None or rest else ()
-    return Parsed(records=to_records(table), in_records=inside, blank=blank, unparsed=lost, first_unparsed=line if lost else None, notes=notes)
+    return Parsed(
+        records=to_records(table),
+        in_records=inside,
+        blank=blank,
+        unparsed=lost,
+        first_unparsed=line if lost else None,
+        notes=notes,
+    )
 
 
 def take_entry(data: bytes, at: int) -> tuple[list[str | None], int, bool]:

@@ -15,6 +15,7 @@ import polars as pl
 
 from forensics.formats.journald_fields import FIELDS, to_records
 from forensics.formats.text import lines_of
+from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 
 SCHEMA = dict.fromkeys(FIELDS, pl.String)
@@ -24,7 +25,10 @@ BYTES = r"^\[\d+(?:, ?\d+)*\]$"
 def sniff(head: bytes) -> float:
     """Share of lines that are objects with journald's own fields."""
     lines = [line for line in head.split(b"\n")[:-1] or [head] if line.strip()]
-    fits = sum(line.startswith(b"{") and (b'"__REALTIME_TIMESTAMP"' in line or b'"__CURSOR"' in line) for line in lines)
+    fits = sum(
+        line.startswith(b"{") and (b'"__REALTIME_TIMESTAMP"' in line or b'"__CURSOR"' in line)
+        for line in lines
+    )
     return fits / len(lines) if lines else 0.0
 
 
@@ -34,15 +38,23 @@ def parse(data: bytes) -> Parsed:
     blank = int((raw["raw"].str.strip_chars() == "").sum())
     table = bytes_to_text(table)
     nulls = int(table["MESSAGE"].null_count())
-    notes = (f"{nulls} entries have no MESSAGE (4 KiB and longer): export again with journalctl --all",) if nulls else ()
+    notes = (
+        (f"{nulls} entries have no MESSAGE (4 KiB and longer): export again with journalctl --all",)
+        if nulls
+        else ()
+    )
     unparsed = max(0, raw.height - table.height - blank)
-    left = raw.join(table.select("line"), on="line", how="anti").filter(pl.col("raw").str.strip_chars() != "") if unparsed else raw.clear()
+    left = (
+        raw.join(table.select("line"), on="line", how="anti").filter(pl.col("raw").str.strip_chars() != "")
+        if unparsed
+        else raw.clear()
+    )
     return Parsed(
         records=to_records(table),
         in_records=table.height,
         blank=blank,
         unparsed=unparsed,
-        first_unparsed=left["line"].min() if left.height else None,  # type: ignore[arg-type]
+        first_unparsed=least(left["line"]),
         notes=notes,
     )
 
@@ -55,7 +67,9 @@ def decode(data: bytes) -> tuple[pl.DataFrame, pl.DataFrame]:
         table = None
     ends = data.count(b"\n") + (not data.endswith(b"\n"))
     if table is not None and table.height == ends:
-        return pl.DataFrame({"raw": pl.Series([], dtype=pl.String)}).with_row_index("line"), table.with_row_index("line", offset=1)
+        return pl.DataFrame({"raw": pl.Series([], dtype=pl.String)}).with_row_index(
+            "line"
+        ), table.with_row_index("line", offset=1)
     raw = pl.DataFrame({"raw": lines_of(data)}).with_row_index("line", offset=1)
     good = raw.filter(pl.col("raw").str.json_path_match("$.__REALTIME_TIMESTAMP").is_not_null())
     fields = [pl.col("raw").str.json_path_match(f"$.{name}").alias(name) for name in SCHEMA]
