@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from forensics.model.signature import Signature
 
+STRONG = 9
+"""Anchors shorter than this (``HTTP/``, ``] ``) stand in ordinary lines and do not drive the pass."""
 HITS = {"row": pl.UInt32, "signature": pl.String, "parameters": pl.String}
 
 
@@ -23,7 +25,11 @@ class Matcher:
 
     def __init__(self, signatures: Iterable[Signature]) -> None:
         self.signatures = tuple(signatures)
-        self.anchors = sorted({anchor for signature in self.signatures for anchor in signature.anchors})
+        self.weak = tuple(
+            item for item in self.signatures if any(len(anchor) < STRONG for anchor in item.anchors)
+        )
+        self.strong = tuple(item for item in self.signatures if item not in self.weak)
+        self.anchors = sorted({anchor for signature in self.strong for anchor in signature.anchors})
         self.inner = pl.DataFrame(
             [(signature.id, outer) for signature in self.signatures for outer in signature.inner_of],
             schema={"signature": pl.String, "outer": pl.String},
@@ -33,10 +39,11 @@ class Matcher:
     def match(self, messages: pl.Series) -> pl.DataFrame:
         """Return one row per (message, signature) that matches: ``row``, ``signature``, ``parameters`` (JSON)."""
         table = pl.DataFrame({"message": messages}).with_row_index("row")
-        table = table.filter(pl.col("message").str.contains_any(self.anchors))
-        if not table.height:
-            return pl.DataFrame(schema=HITS)
-        found = [hits for signature in self.signatures if (hits := self.apply(table, signature)) is not None]
+        near = table.filter(pl.col("message").str.contains_any(self.anchors))
+        jobs = [(near, signature) for signature in self.strong if near.height] + [
+            (table, signature) for signature in self.weak
+        ]
+        found = [hits for rows, signature in jobs if (hits := self.apply(rows, signature)) is not None]
         hits = pl.concat(found) if found else pl.DataFrame(schema=HITS)
         if self.inner.height and hits.height:
             outer = hits.select("row", outer="signature")

@@ -1,0 +1,226 @@
+"""String columns of polars over a foreign buffer, without copying the bytes.
+
+The Arrow C data interface (https://arrow.apache.org/docs/format/CDataInterface.html) hands polars a
+variable-size binary *view* array: per row 16 bytes, the length and either up to 12 bytes inline or a prefix, a
+buffer number and an offset into it. The buffers are the mapped file (in windows of 1 GiB, since offsets have
+31 bits) and whatever else the caller brings; polars keeps them alive.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forensics.sources.journal.header import Index, Octets, Words
+
+WINDOW = 1 << 30
+"""Bytes between the starts of two windows over one buffer; each window is twice as long."""
+_BATCH = 1 << 17
+"""Rows of which the views are made at a time."""
+
+
+class _Schema(ctypes.Structure):
+    """ArrowSchema of the C data interface."""
+
+    _fields_: ClassVar = [
+        ("format", ctypes.c_char_p),
+        ("name", ctypes.c_char_p),
+        ("metadata", ctypes.c_char_p),
+        ("flags", ctypes.c_int64),
+        ("n_children", ctypes.c_int64),
+        ("children", ctypes.c_void_p),
+        ("dictionary", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    ]
+
+
+class _Array(ctypes.Structure):
+    """ArrowArray of the C data interface."""
+
+    _fields_: ClassVar = [
+        ("length", ctypes.c_int64),
+        ("null_count", ctypes.c_int64),
+        ("offset", ctypes.c_int64),
+        ("n_buffers", ctypes.c_int64),
+        ("n_children", ctypes.c_int64),
+        ("buffers", ctypes.c_void_p),
+        ("children", ctypes.c_void_p),
+        ("dictionary", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    ]
+
+
+_RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_kept: dict[int, Any] = {}
+"""What an exported array needs, by its private number, until its consumer releases it."""
+_numbers = count(1)
+
+
+@_RELEASE
+def _release_schema(address: int) -> None:
+    _Schema.from_address(address).release = None
+
+
+@_RELEASE
+def _release_array(address: int) -> None:
+    array = _Array.from_address(address)
+    _kept.pop(array.private_data, None)
+    array.release = None
+
+
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
+
+
+class _BinaryView:
+    """A column to be imported once through ``__arrow_c_array__``; the caller keeps it until then."""
+
+    def __init__(self, views: Words, valid: Octets | None, nulls: int, buffers: Sequence[Octets]) -> None:
+        self._rows, self._nulls = len(views), nulls
+        sizes = np.array([buffer.size for buffer in buffers], np.int64)
+        parts = [views, *buffers, sizes]
+        addresses = [None if valid is None else valid.ctypes.data, *(part.ctypes.data for part in parts)]
+        self._addresses = (ctypes.c_void_p * len(addresses))(*addresses)
+        self._hold = (views, valid, buffers, sizes, self._addresses)
+        self._structs: list[ctypes.Structure] = []
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Give the capsules of schema and array."""
+        number = next(_numbers)
+        _kept[number] = self._hold
+        release_schema = ctypes.cast(_release_schema, ctypes.c_void_p)
+        release_array = ctypes.cast(_release_array, ctypes.c_void_p)
+        schema = _Schema(b"vz", b"", None, 2, 0, None, None, release_schema, None)
+        array = _Array(
+            self._rows,
+            self._nulls,
+            0,
+            len(self._addresses),
+            0,
+            ctypes.cast(self._addresses, ctypes.c_void_p),
+            None,
+            None,
+            release_array,
+            number,
+        )
+        self._structs = [schema, array]
+        return (
+            _new_capsule(ctypes.addressof(schema), b"arrow_schema", None),
+            _new_capsule(ctypes.addressof(array), b"arrow_array", None),
+        )
+
+
+def text_column(
+    name: str, sources: Sequence[Words], source: Octets, start: Index, skip: int, length: Index
+) -> pl.Series:
+    """Make a String column: row i is ``length[i]`` bytes of ``sources[source[i]]``.
+
+    The value starts ``skip`` bytes after word ``start[i]``; a negative ``length`` is a null. Bytes that are no
+    UTF-8 become U+FFFD.
+    """
+    windows, numbers = _windows(sources)
+    views = np.zeros((len(start), 2), np.uint64)
+    for first in range(0, len(start), _BATCH):
+        rows = slice(first, first + _BATCH)
+        for number, words in enumerate(sources):
+            mine = np.flatnonzero((source[rows] == number) & (length[rows] >= 0)) + first
+            if len(mine):
+                views[mine] = _views(words, start[mine], skip, length[mine], numbers[number])
+    nulls = int((length < 0).sum())
+    valid = np.packbits(length >= 0, bitorder="little") if nulls else None
+    column = _BinaryView(views, valid, nulls, windows)
+    return _decode(pl.Series(name, column, dtype=pl.Binary))
+
+
+def _windows(sources: Sequence[Words]) -> tuple[list[Octets], list[int]]:
+    """Overlapping windows over the sources, and the number of each source's first one."""
+    windows: list[Octets] = []
+    numbers: list[int] = []
+    for words in sources:
+        octets = words.view(np.uint8)
+        numbers.append(len(windows))
+        windows += [octets[at : at + 2 * WINDOW - 1] for at in range(0, max(octets.size, 1), WINDOW)]
+    return windows, numbers
+
+
+def _views(words: Words, start: Index, skip: int, length: Index, window: int) -> Words:
+    """Two words per row: length and the first four bytes; then bytes 4 to 12, or buffer and offset."""
+    at, turn = start + skip // 8, np.uint64(skip % 8 * 8)
+    low = _shifted(words, at, turn)
+    size = length.astype(np.uint64)
+    views = np.empty((len(at), 2), np.uint64)
+    views[:, 0] = size | (low << np.uint64(32))
+    offset = (at * 8 + skip % 8).astype(np.uint64)
+    number = (offset >> np.uint64(30)) + np.uint64(window)
+    views[:, 1] = number | ((offset & np.uint64(WINDOW - 1)) << np.uint64(32))
+    short = np.flatnonzero(length <= 12)
+    if len(short):
+        low, count_ = low[short], length[short]
+        high = _shifted(words, at[short] + 1, turn)
+        low &= _mask(np.minimum(count_, 8))
+        high &= _mask(np.maximum(count_ - 8, 0))
+        views[short, 0] = size[short] | (low << np.uint64(32))
+        views[short, 1] = (low >> np.uint64(32)) | (high << np.uint64(32))
+    return views
+
+
+def _shifted(words: Words, at: Index, turn: np.uint64) -> Words:
+    """Eight bytes from ``turn`` bits after each word ``at``; beyond the end anything (it is masked)."""
+    low: Words = words.take(at, mode="clip")
+    if turn:
+        low >>= turn
+        low |= words.take(at + 1, mode="clip") << (np.uint64(64) - turn)
+    return low
+
+
+def _mask(octets: Index) -> Words:
+    """Words with that many low bytes set, 0 to 8."""
+    table = np.array([(1 << 8 * number) - 1 for number in range(9)], np.uint64)
+    return table[octets]
+
+
+def _decode(column: pl.Series) -> pl.Series:
+    """Binary to String; where that fails, halves of it, down to the values at fault."""
+    try:
+        return column.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        pass
+    if len(column) <= 32:
+        values = [None if value is None else value.decode(errors="replace") for value in column]
+        return pl.Series(column.name, values, dtype=pl.String)
+    half = len(column) // 2
+    return pl.concat([_decode(column[:half]), _decode(column[half:])], rechunk=False)
+
+
+def hex_column(numbers: Words) -> pl.Series:
+    """Lower-case hexadecimal text of each number, without leading zeros (``%x``)."""
+    digits = np.frombuffer("".join(f"{octet:02x}" for octet in range(256)).encode(), "<u2")
+    text = digits[numbers.astype(">u8").view(np.uint8)].view("<u8").reshape(-1)
+    high = numbers >> np.uint64(32)
+    half = np.where(high != 0, high, numbers & np.uint64(0xFFFFFFFF)).astype(np.float64)  # exact below 2**53
+    bits = np.frexp(half)[1].astype(np.int64) + np.where(high != 0, 32, 0)
+    return _ragged(text, np.maximum((bits + 3) // 4, 1))
+
+
+def _ragged(text: Words, digits: Index) -> pl.Series:
+    """The last ``digits`` of each 16 characters of ``text``."""
+    octets = text.view(np.uint8).reshape(-1, 16)
+    order = np.argsort(digits, kind="stable")
+    views = np.zeros((len(digits), 2), np.uint64)
+    edges = np.searchsorted(digits[order], np.arange(1, 18))
+    for size in range(1, 17):
+        rows = order[edges[size - 1] : edges[size]]
+        if len(rows):
+            skip = 16 - size
+            views[rows] = _views(text, rows * 2, skip, np.full(len(rows), size), 0)
+    return pl.Series("", _BinaryView(views, None, 0, [octets.reshape(-1)]), dtype=pl.Binary).cast(pl.String)

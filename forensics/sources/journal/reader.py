@@ -1,0 +1,253 @@
+"""Reading one journal file into a frame, and several into one.
+
+The frame has one row per entry. What could not be read is counted in notes; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from forensics.sources.journal.chain import Found, find_entries
+from forensics.sources.journal.columns import hex_column, text_column
+from forensics.sources.journal.entries import Table, read_entries
+from forensics.sources.journal.header import COMPACT, Header, Image, parse_header
+from forensics.sources.journal.objects import scan
+from forensics.sources.journal.payloads import Payloads, read_payloads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from forensics.sources.journal.header import Data, Flags, Index, Words
+
+FIXED = ("ordinal", "__REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_BOOT_ID", "__SEQNUM", "__CURSOR")
+"""Columns every frame has."""
+_MOST_FIELDS = 250
+_HOUR, _MINUTE = 3_600_000_000, 60_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """One journal file.
+
+    ``frame`` has one row per entry by sequence number: ``ordinal`` (UInt32, from 1), ``__REALTIME_TIMESTAMP``
+    and ``__MONOTONIC_TIMESTAMP`` (Int64, microseconds), ``_BOOT_ID`` (32 hexadecimal digits), ``__SEQNUM``
+    (UInt64), ``__CURSOR`` (as journalctl prints it; only when asked for), and the wanted fields as String. A
+    value is null where the entry has no such field or it is damaged. The frame keeps the mapped file alive.
+    """
+
+    header: Header
+    frame: pl.DataFrame
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One way of reading the file, before the frame is made."""
+
+    image: Image
+    payloads: Payloads
+    found: Found
+    table: Table
+
+    @property
+    def damaged(self) -> int:
+        return int((self.table.incomplete | self.table.wrong).sum())
+
+
+def read(data: Data, fields: Sequence[str], *, cursor: bool = True) -> Journal:
+    """Read the entries of the journal file in ``data`` (best a mapped file) with the wanted ``fields``.
+
+    ``cursor=False`` leaves ``__CURSOR`` out, the costliest column. Raises UnreadableError when ``data`` is no
+    journal, ends inside the header or needs an unknown feature; any other damage costs only what it hit.
+    """
+    header = parse_header(data)
+    wanted = [field for field in dict.fromkeys(fields) if field not in FIXED][:_MOST_FIELDS]
+    reading = _read(Image(data, header), wanted)
+    if reading.damaged * 2 > len(reading.found.entries):
+        flipped = _read(Image(data, replace(header, flags=header.flags ^ COMPACT)), wanted)
+        if len(flipped.found.entries) - flipped.damaged > len(reading.found.entries) - reading.damaged:
+            reading = flipped
+    return _journal(header, reading, wanted, cursor=cursor)
+
+
+def _read(image: Image, wanted: list[str]) -> _Reading:
+    objects = scan(image)
+    payloads = read_payloads(image, objects, [*wanted, "_BOOT_ID"])
+    found = find_entries(image, objects.entries)
+    table = read_entries(image, objects, payloads, found.entries, len(wanted) + 1)
+    return _Reading(image, payloads, found, table)
+
+
+def _journal(header: Header, reading: _Reading, wanted: list[str], *, cursor: bool) -> Journal:
+    words, entries = reading.image.words, reading.found.entries
+    boot_codes, boots = _boots(words[entries + 5], words[entries + 6])
+    stated = _column(reading, "_BOOT_ID", len(wanted), np.arange(len(entries)))
+    boot = pl.Series("_BOOT_ID", boots, dtype=pl.String).gather(boot_codes)
+    unlikely = _unlikely_times(words, entries, boot_codes) | _unlikely_boots(boot_codes, boot, stated)
+    keep = np.flatnonzero(~(reading.table.wrong | unlikely))
+    kept = entries[keep]
+    columns = {
+        "ordinal": pl.Series(np.arange(1, len(kept) + 1, dtype=np.uint32)),
+        "__REALTIME_TIMESTAMP": pl.Series(words[kept + 3].astype(np.int64)),
+        "__MONOTONIC_TIMESTAMP": pl.Series(words[kept + 4].astype(np.int64)),
+        "_BOOT_ID": boot.gather(keep),
+        "__SEQNUM": pl.Series(words[kept + 2]),
+    }
+    if cursor:
+        columns["__CURSOR"] = _cursor(header, words, kept, columns["_BOOT_ID"])
+    columns |= {field: _column(reading, field, number, keep) for number, field in enumerate(wanted)}
+    return Journal(header, pl.DataFrame(columns), tuple(_notes(header, reading, keep)))
+
+
+def _column(reading: _Reading, field: str, number: int, keep: Index) -> pl.Series:
+    """Make the String column of field ``number`` for the entries ``keep``."""
+    payloads = reading.payloads
+    rows = reading.table.values[number, keep]
+    skip = len(field.encode()) + 1
+    length = np.where(rows < 0, -1, payloads.length.take(rows, mode="clip") - skip)
+    return text_column(
+        field,
+        (reading.image.words, payloads.side),
+        payloads.unpacked.take(rows, mode="clip"),
+        payloads.start.take(rows, mode="clip"),
+        skip,
+        length,
+    )
+
+
+def _boots(low: Words, high: Words) -> tuple[Index, list[str]]:
+    """Code per entry, and the boot id of each code."""
+    if not len(low):
+        return np.zeros(0, np.int64), []
+    starts = np.flatnonzero(np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])])
+    pairs = np.stack((low[starts], high[starts]), axis=1)
+    boots, codes = np.unique(pairs, axis=0, return_inverse=True)
+    runs = np.diff(np.r_[starts, len(low)])
+    return np.repeat(codes.reshape(-1), runs), [pair.astype("<u8").tobytes().hex() for pair in boots]
+
+
+def _cursor(header: Header, words: Words, entries: Index, boot: pl.Series) -> pl.Series:
+    """The text of sd_journal_get_cursor: sequence number id and number, boot, times and hash."""
+    parts = pl.DataFrame(
+        {
+            "i": hex_column(words[entries + 2]),
+            "b": boot,
+            "m": hex_column(words[entries + 4]),
+            "t": hex_column(words[entries + 3]),
+            "x": hex_column(words[entries + 7]),
+        }
+    )
+    form = f"s={header.seqnum_id};i={{}};b={{}};m={{}};t={{}};x={{}}"
+    return parts.select(pl.format(form, "i", "b", "m", "t", "x").alias("__CURSOR")).to_series()
+
+
+def _unlikely_times(words: Words, entries: Index, boot: Index) -> Flags:
+    """Single entries whose clock is an hour off between two neighbours of the same boot that agree."""
+    unlikely = np.zeros(len(entries), np.bool_)
+    if len(entries) < 3:
+        return unlikely
+    offset = words[entries + 3].astype(np.int64) - words[entries + 4].astype(np.int64)
+    before, here, after = offset[:-2], offset[1:-1], offset[2:]
+    same = (boot[:-2] == boot[1:-1]) & (boot[2:] == boot[1:-1]) & (np.abs(after - before) < _MINUTE)
+    unlikely[1:-1] = same & (np.abs(here - before) > _HOUR) & (np.abs(here - after) > _HOUR)
+    return unlikely
+
+
+def _unlikely_boots(codes: Index, boot: pl.Series, stated: pl.Series) -> Flags:
+    """Entries that are alone with their boot id while their own ``_BOOT_ID`` field says another one."""
+    alone = np.bincount(codes)[codes] == 1 if len(codes) else np.zeros(0, np.bool_)
+    differs: Flags = (boot != stated).fill_null(value=False).to_numpy()
+    return alone & differs
+
+
+def _notes(header: Header, reading: _Reading, keep: Index) -> list[str]:
+    """What could not be read, counted and placed in time."""
+    image, found, table = reading.image, reading.found, reading.table
+    times = image.words[found.entries + 3].astype(np.int64)
+    notes = []
+    if header.size + header.arena > image.bytes:
+        notes.append(f"the file is cut: {image.bytes:,} of {header.size + header.arena:,} bytes are there")
+    if header.state == "online":
+        notes.append("the file was copied while in use or never closed")
+    if found.broken:
+        notes.append(f"{found.broken}; entries were looked for in the whole file")
+    dropped = len(found.entries) - len(keep)
+    if dropped:
+        gone = np.ones(len(times), np.bool_)
+        gone[keep] = False
+        notes.append(f"{dropped} damaged entries were left out ({_span(times, gone)})")
+    if found.disordered:
+        notes.append(f"{found.disordered} entries with impossible sequence numbers were left out")
+    if table.incomplete[keep].any():
+        part = np.zeros(len(times), np.bool_)
+        part[keep] = table.incomplete[keep]
+        notes.append(f"{int(part.sum())} entries lack a damaged field ({_span(times, part)})")
+    missing = header.n_entries - len(found.entries) - found.disordered
+    if missing > 0:
+        notes.append(
+            f"{missing} of {header.n_entries} entries were not found{_missing_span(header, reading)}"
+        )
+    return notes
+
+
+def _missing_span(header: Header, reading: _Reading) -> str:
+    """Where the entries that were not found belong: after the last one, or in holes of the numbers."""
+    words, entries = reading.image.words, reading.found.entries
+    if not len(entries):
+        return f" ({_instant(header.head_realtime)} to {_instant(header.tail_realtime)})"
+    seqnum, times = words[entries + 2].astype(np.int64), words[entries + 3].astype(np.int64)
+    spans = []
+    if seqnum[0] > header.head_seqnum > 0:
+        spans.append(f"before {_instant(times[0])}")
+    holes = np.flatnonzero(np.diff(seqnum) > 1)
+    if len(holes):
+        spans.append(f"between {_instant(times[holes[0]])} and {_instant(times[holes[-1] + 1])}")
+    if seqnum[-1] < header.tail_seqnum:
+        spans.append(f"after {_instant(times[-1])}, to {_instant(header.tail_realtime)}")
+    return f" ({'; '.join(spans)})" if spans else ""
+
+
+def _span(times: Index, at: Flags) -> str:
+    """First and last instant of the neighbours of the entries ``at``, whose own times are not trusted."""
+    rows = np.flatnonzero(at)
+    sound = np.flatnonzero(~at)
+    if not len(sound):
+        return "the whole file"
+    left = sound[max(int(np.searchsorted(sound, rows[0])) - 1, 0)]
+    right = sound[min(int(np.searchsorted(sound, rows[-1])), len(sound) - 1)]
+    return f"{_instant(times[left])} to {_instant(times[right])}"
+
+
+def _instant(microseconds: int | np.int64 | None) -> str:
+    if microseconds is None:
+        return "an unknown time"
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(microseconds))
+    except OverflowError:
+        return "an impossible time"
+    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def merge(journals: Iterable[Journal]) -> pl.DataFrame:
+    """Several journal files as one frame, each entry once.
+
+    An entry is known by sequence number id and number; the id becomes the column ``__SEQNUM_ID``. Within an id
+    the order is that of the numbers; ids are interleaved by the latest receipt time each has reached.
+    ``ordinal`` counts anew; a field one file was not asked for is null there.
+    """
+    frames = [
+        journal.frame.with_columns(pl.lit(journal.header.seqnum_id).alias("__SEQNUM_ID"))
+        for journal in journals
+    ]
+    if not frames:
+        return pl.DataFrame(schema={"ordinal": pl.UInt32})
+    frame = pl.concat(frames, how="diagonal").unique(["__SEQNUM_ID", "__SEQNUM"], keep="first")
+    reached = pl.col("__REALTIME_TIMESTAMP").cum_max().over("__SEQNUM_ID").alias("reached")
+    frame = frame.sort("__SEQNUM_ID", "__SEQNUM").with_columns(reached)
+    frame = frame.sort("reached", "__SEQNUM_ID", "__SEQNUM").drop("reached")
+    return frame.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.UInt32).alias("ordinal"))

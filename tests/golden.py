@@ -1,0 +1,184 @@
+"""Golden reports of the incidents: what the whole pipeline says about each fixture, approved by a person.
+
+    python tests/golden.py                    compare all, exit 1 where one differs
+    python tests/golden.py --write [NAME…]    show what changed and write it; goldens that agree are left alone
+
+A fixture is a folder below fixtures/incidents with inputs/, incident.toml ([options] names what the command line would),
+maybe case.toml, and expected/report.md and report.json. The version and the hash of the signatures are not compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import functools
+import json
+import re
+import sys
+import tomllib
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from forensics.model.case import Case
+
+INCIDENTS = Path(__file__).parents[1] / "fixtures" / "incidents"
+WRITTEN_BY = re.compile(r"^Written by forensics .*$", re.MULTILINE)
+FILES = ("report.md", "report.json")
+
+
+def names() -> list[str]:
+    """Name all fixtures."""
+    return sorted(path.parent.name for path in INCIDENTS.glob("*/incident.toml"))
+
+
+@functools.cache
+def table(name: str) -> dict[str, Any]:
+    """Return a fixture's incident.toml."""
+    return tomllib.loads((INCIDENTS / name / "incident.toml").read_text("utf-8"))
+
+
+def inputs(name: str) -> list[Path]:
+    """Return a fixture's input files."""
+    return sorted((INCIDENTS / name / "inputs").iterdir())
+
+
+def case_file(name: str) -> Path | None:
+    """Return a fixture's case.toml, None if it has none."""
+    path = INCIDENTS / name / "case.toml"
+    return path if path.exists() else None
+
+
+def investigate(name: str, files: Iterable[Path] | None = None, **changes: Any) -> Case:
+    """Run reading and thinking on a fixture, or on some of its files only."""
+    from forensics import pipeline
+
+    given = [str(INCIDENTS / name / "inputs")] if files is None else [str(path) for path in files]
+    said = {key: tuple(value) if isinstance(value, list) else value for key, value in table(name).get("options", {}).items()}
+    return pipeline.investigate(given, pipeline.Options(**{"case": case_file(name), **said, **changes}))
+
+
+@functools.cache
+def case(name: str) -> Case:
+    """Return the case of a whole fixture, computed once."""
+    return investigate(name)
+
+
+def tell(found: Case, *, redact: bool = True) -> tuple[dict[str, Any], str]:
+    """Return the document and the page of a case."""
+    from forensics.report import document as telling
+    from forensics.report.render import markdown
+
+    document = telling.build(found, redact=redact)
+    return document, markdown(document)
+
+
+@functools.cache
+def report(name: str) -> tuple[dict[str, Any], str]:
+    """Return the document and the page of a whole fixture, computed once; not to be changed."""
+    document, page = tell(case(name))
+    return json.loads(json.dumps(document)), page
+
+
+def dump(document: dict[str, Any]) -> str:
+    """Write a document with one row per line: small enough to keep, and a change shows as a line."""
+    parts = []
+    for key, value in document.items():
+        if isinstance(value, list) and value:
+            shown = "[\n" + ",\n".join(f"  {compact(item)}" for item in value) + "\n ]"
+        else:
+            shown = compact(value)
+        parts.append(f" {compact(key)}: {shown}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def compact(value: Any) -> str:
+    """Write a value on one line."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def normal(file: str, text: str) -> str:
+    """Blank what each release and each new signature changes."""
+    if file == "report.md":
+        return WRITTEN_BY.sub("Written by forensics.", text)
+    return dump(json.loads(text) | {"tool": {}})
+
+
+def produced(name: str) -> dict[str, str]:
+    """Return the files of a fixture as the pipeline writes them now."""
+    document, page = report(name)
+    return {"report.md": page, "report.json": dump(document)}
+
+
+def expected(name: str) -> dict[str, str]:
+    """Return the approved files of a fixture, empty where there are none yet."""
+    folder = INCIDENTS / name / "expected"
+    return {file: (folder / file).read_text("utf-8") if (folder / file).exists() else "" for file in FILES}
+
+
+def difference(name: str, file: str) -> str:
+    """Return a unified diff from the approved to the produced file, empty where they agree."""
+    old, new = expected(name)[file], produced(name)[file]
+    before, after = normal(file, old) if old else "", normal(file, new)
+    where = f"{name}/expected/{file}"
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), where, f"{where} (now)", n=1))
+
+
+def write(name: str, file: str) -> None:
+    """Replace an approved file, whole or not at all."""
+    target = INCIDENTS / name / "expected" / file
+    target.parent.mkdir(exist_ok=True)
+    fresh = target.with_suffix(".new")
+    fresh.write_text(produced(name)[file], "utf-8")
+    fresh.replace(target)
+
+
+def faults(name: str) -> list[str]:
+    """Return what a report must or must not say and does not hold."""
+    sys.path.insert(0, str(Path(__file__).parent / "incidents"))
+    import claims
+
+    document, page = report(name)
+    return claims.broken(table(name), document, page)
+
+
+def show(name: str, *, writing: bool) -> bool:
+    """Compare one fixture, write what changed if asked to, and say so; True where nothing is left to do."""
+    changed = {file: diff for file in FILES if (diff := difference(name, file))}
+    for file, diff in changed.items():
+        print(diff, end="")
+        if writing:
+            write(name, file)
+    open_ = faults(name)
+    state = "agrees" if not changed else f"{'written' if writing else 'DIFFERS'} ({', '.join(changed)})"
+    print(f"{name}: {state}; {len(open_)} expectation(s) of incident.toml do not hold")
+    for line in open_:
+        print(f"    {line}")
+    return writing or not changed
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command; one fixture that fails does not keep the others from being compared or written."""
+    ask = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    ask.add_argument("name", nargs="*", help="a fixture (default: all)")
+    ask.add_argument("--write", action="store_true", help="write what changed")
+    said = ask.parse_args(args)
+    if unknown := sorted(set(said.name) - set(names())):
+        ask.error(f"no fixture {', '.join(unknown)}; there are {', '.join(names())}")
+    done = True
+    for name in said.name or names():
+        try:
+            done &= show(name, writing=said.write)
+        except Exception:  # noqa: BLE001 - the others are still worth comparing
+            traceback.print_exc()
+            print(f"{name}: FAILED, its goldens are left as they are")
+            done = False
+    return 0 if done else 1
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    sys.exit(main())

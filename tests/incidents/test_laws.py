@@ -1,0 +1,124 @@
+"""What must not change a report (the machine, the cuts, the order of inputs), and what less input may do to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import golden
+import pytest
+
+NAMES = golden.names()
+HERE = Path(__file__).parents[1]
+SMALL_SHARD = 4096
+LARGER = {"crm-freeze": 1 << 18, "s1-pool-stall": 1 << 15, "s5-deploy-restart": 1 << 15}
+"""Shards of fixtures whose thousands of 4 KiB pieces take a minute: still dozens of cuts each."""
+MACHINES = (
+    {"TZ": "Pacific/Kiritimati", "LC_ALL": "C", "PYTHONHASHSEED": "1", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "POLARS_MAX_THREADS": "1"},
+    {"TZ": "America/Sao_Paulo", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "4242", "POLARS_MAX_THREADS": "3"},
+)
+"""Two hosts that differ in whatever a report must not depend on."""
+ALL_IN_ONE = "import sys; from pathlib import Path; import golden\nfor name in golden.names():\n for file, text in golden.produced(name).items(): (Path(sys.argv[1]) / f'{name}-{file}').write_bytes(text.encode())"
+REMOVAL = [(name, path.name) for name in ("s6-blind-monitor", "crm-freeze") for path in golden.inputs(name)]
+WEAKER = {"supported", "suspected", "not_determined"}
+"""What a confirmed verdict may become: the evidence is gone, and nothing speaks against it."""
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return this process' environment with changes."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON", "POLARS"))}
+    return kept | {"PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent)))} | changes
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Write all reports in two processes that differ in zone, locale, hash seed and threads; return both folders."""
+    folders = [tmp_path_factory.mktemp("machine") for _ in MACHINES]
+    running = [
+        subprocess.Popen([sys.executable, "-c", ALL_IN_ONE, str(folder)], env=environment(**machine), cwd=folder, stderr=subprocess.PIPE, text=True)
+        for folder, machine in zip(folders, MACHINES, strict=True)
+    ]
+    said = [process.communicate()[1] for process in running]
+    assert [(process.returncode, text) for process, text in zip(running, said, strict=True) if process.returncode] == []
+    return folders
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_machines_write_the_same_bytes(name: str, elsewhere: list[Path]) -> None:
+    for file, here in golden.produced(name).items():
+        first, second = ((folder / f"{name}-{file}").read_bytes() for folder in elsewhere)
+        assert first == second, file
+        assert first == here.encode(), file
+
+
+def test_the_command_writes_the_same_bytes_twice(tmp_path: Path) -> None:
+    name = "s6-blind-monitor"
+    command = [sys.executable, "-m", "forensics", "report", str(golden.INCIDENTS / name / "inputs"), "--no-progress", "--tz", golden.table(name)["options"]["tz"]]
+    folders = []
+    for index, machine in enumerate(MACHINES):
+        folder = tmp_path / str(index)
+        folder.mkdir()
+        subprocess.run([*command, "-o", "report.md", "--json", "report.json", "--evidence", "annex.md"], cwd=folder, env=environment(**machine), check=True, capture_output=True)
+        folders.append({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
+    assert list(folders[0]) == ["annex.md", "report-timeline.svg", "report.json", "report.md"]
+    assert [file for file in folders[0] if folders[0][file] != folders[1].get(file)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_the_input_is_cut_changes_nothing(name: str) -> None:
+    document, page = golden.tell(golden.investigate(name, shard_size=LARGER.get(name, SMALL_SHARD)))
+    assert first_difference(golden.dump(document), golden.produced(name)["report.json"]) is None
+    assert page == golden.report(name)[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_order_of_the_inputs_changes_nothing(name: str) -> None:
+    document, page = golden.tell(golden.investigate(name, reversed(golden.inputs(name))))
+    assert first_difference(golden.dump(document), golden.produced(name)["report.json"]) is None
+    assert page == golden.report(name)[1]
+
+
+def first_difference(left: str, right: str) -> tuple[str, str] | None:
+    """Return the first rows that differ."""
+    if left == right:
+        return None
+    rows = zip([*left.split("\n"), ""], [*right.split("\n"), ""], strict=False)
+    return next(((a[:600], b[:600]) for a, b in rows if a != b), ("length", "differs"))
+
+
+def verdicts(document: dict[str, Any]) -> dict[str, str]:
+    """Return the verdict of each hypothesis."""
+    return {row["id"]: row["verdict"] for row in document["hypotheses"]}
+
+
+@pytest.fixture(scope="module")
+def without() -> dict[tuple[str, str], dict[str, str]]:
+    """Return the verdicts on each fixture without one of its inputs."""
+    return {
+        (name, gone): verdicts(golden.tell(golden.investigate(name, [path for path in golden.inputs(name) if path.name != gone]))[0])
+        for name, gone in REMOVAL
+    }
+
+
+@pytest.mark.parametrize(("name", "gone"), REMOVAL)
+def test_less_input_only_weakens_what_was_confirmed(name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]) -> None:
+    whole, less = verdicts(golden.report(name)[0]), without[name, gone]
+    turned = {key: f"{verdict} -> {less[key]}" for key, verdict in whole.items() if verdict == "confirmed" and less[key] not in WEAKER | {"confirmed"}}
+    assert turned == {}
+
+
+@pytest.mark.parametrize(("name", "gone"), REMOVAL)
+def test_less_input_confirms_nothing_more(name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]) -> None:
+    whole, less = verdicts(golden.report(name)[0]), without[name, gone]
+    risen = {key: f"{whole[key]} -> {verdict}" for key, verdict in less.items() if verdict in ("confirmed", "supported") and whole[key] not in ("confirmed", "supported")}
+    assert risen == {}
+
+
+@pytest.mark.parametrize(("name", "gone"), REMOVAL)
+def test_less_input_rules_nothing_more_out(name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]) -> None:
+    whole, less = verdicts(golden.report(name)[0]), without[name, gone]
+    risen = {key: f"{whole[key]} -> {verdict}" for key, verdict in less.items() if verdict == "ruled_out" and whole[key] != "ruled_out"}
+    assert risen == {}

@@ -1,0 +1,228 @@
+"""Documents can fail: README's commands are run, its excerpt and tables compared; CONTRIBUTING's definitions load."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forensics.formats.definition import message_format, transport
+from forensics.signatures.catalogue import load as catalogue
+from forensics.signatures.catalogue import read
+
+pytestmark = pytest.mark.xdist_group("readme")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+FENCE = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DEFINITION = re.compile(r"^<!-- forensics/(\S+) -->\n```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXCERPT = re.compile(r"^<!-- excerpt of demo/report\.md -->\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OMITTED = "…"
+DEFINITIONS = dict(DEFINITION.findall(CONTRIBUTING))
+
+
+def lines_of(blocks: re.Pattern[str]) -> list[str]:
+    """Return the lines of all blocks, blank ones left out."""
+    return [line for line in "\n".join(blocks.findall(README)).splitlines() if line.strip()]
+
+
+COMMANDS = [re.sub(r"\s+# .*", "", line) for line in lines_of(FENCE)]
+OURS = [line for line in COMMANDS if line.startswith("forensics ")]
+
+
+def table(head: str) -> list[list[str]]:
+    """Return the rows of the table whose head begins with `head`."""
+    _, _, rest = README.partition(f"| {head} |")
+    rows = rest.split("\n\n", 1)[0].splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split("|", 1)] for row in rows]
+
+
+def planned() -> list[str]:
+    """Return what the list of planned things names as code."""
+    _, _, rest = README.partition("Not there yet, but planned:\n\n")
+    items = [
+        item
+        for item in rest.split("\n\n", 1)[0].split("\n- ")
+        if "the commands" in item or "the options" in item
+    ]
+    return re.findall(r"`([a-z-]+)`", " ".join(items))
+
+
+def run(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command line as a user would whose PATH has the installed console script."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return subprocess.run(
+        ["sh", "-euc", line],
+        cwd=cwd,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@functools.cache
+def help_of(*command: str) -> str:
+    """Return a command's help."""
+    said = run(shlex.join(["forensics", *command, "--help"]), ROOT)
+    assert said.returncode == 0, said.stderr
+    return said.stdout
+
+
+def commands_of_help() -> list[str]:
+    """Return the commands that ``forensics --help`` lists."""
+    _, _, listed = help_of().partition("Commands:\n")
+    return re.findall(r"^  (\S+)", listed, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory) -> tuple[Path, dict[str, subprocess.CompletedProcess[str]]]:
+    """Run README's commands of `forensics` one after another in an empty folder that sees the fixtures."""
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "fixtures").symlink_to(ROOT / "fixtures")
+    return folder, {line: run(line, folder) for line in OURS}
+
+
+@pytest.mark.parametrize("line", OURS)
+def test_command_works(used, line) -> None:
+    """Each command that README shows succeeds, and complains about nothing."""
+    _, done = used
+
+    assert (done[line].returncode, done[line].stderr) == (0, "")
+
+
+def test_commands_write_what_they_name(used) -> None:
+    """Files that README's commands name are there afterwards."""
+    folder, _ = used
+    named = re.findall(r"(?:-o|--json|>) (\S+)", "\n".join(OURS))
+
+    assert named
+    assert [name for name in named if not (folder / name).stat().st_size] == []
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if line not in OURS])
+def test_other_command_exists(line) -> None:
+    """`make` lines name targets of the Makefile; nothing else is shown but the installation."""
+    word, name = line.split()[:2]
+
+    assert word in ("make", "pipx")
+    assert word != "make" or re.search(rf"^{name}:.*## ", MAKEFILE, re.MULTILINE)
+
+
+def test_demo_is_the_command_shown(used) -> None:
+    """`make demo` reports on the inputs, with the case file, that README's own command reports on."""
+    folder, _ = used
+    shown = next(line for line in OURS if line.startswith("forensics report")).split(" -o ")[0]
+
+    assert shown in " ".join(MAKEFILE.replace("\\\n", " ").split())
+    assert (folder / "report.md").is_file()
+
+
+def test_excerpt_is_real(used) -> None:
+    """Every line of the excerpt stands in the report, in this order."""
+    folder, _ = used
+    report = (folder / "report.md").read_text(encoding="utf-8").splitlines()
+    shown = [line for line in lines_of(EXCERPT) if line != OMITTED]
+
+    assert shown
+    assert [line for line in shown if line not in report] == []
+    assert [line for line in report if line in shown] == shown
+
+
+def test_table_lists_the_commands() -> None:
+    """The commands table has exactly the commands of ``forensics --help``."""
+    named = [row[0].split()[1] for row in table("command")]
+
+    assert sorted(named) == sorted(commands_of_help())
+
+
+@pytest.mark.parametrize("row", table("command"), ids=lambda row: row[0].split()[1])
+def test_table_names_real_options(row) -> None:
+    """Each option and choice that the commands table names is in that command's help."""
+    said = help_of(row[0].split()[1])
+    named = [word for code in re.findall(r"`([^`]+)`", row[1]) for word in code.split() if not word.isupper()]
+    text = set(re.findall(r"[\w/.-]+", said))
+
+    assert [
+        word for word in named if word not in text and not word.startswith(("F1", "E1", "forensics.report"))
+    ] == []
+
+
+def test_prose_names_real_options() -> None:
+    """Options outside the list of planned ones exist."""
+    told, _, _ = README.partition("Not there yet")
+    helps = "\n".join(help_of(name) for name in commands_of_help())
+
+    assert [
+        name for name in re.findall(r"(--[a-z][a-z-]*)", told) if name not in f"{helps} --timestamps"
+    ] == []
+
+
+@pytest.mark.parametrize("name", planned())
+def test_planned_is_not_there_yet(name) -> None:
+    """What README calls planned does not exist; when it does, README says how to use it."""
+    helps = "\n".join(help_of(command) for command in commands_of_help())
+
+    assert name not in commands_of_help()
+    assert not re.search(rf"(?<![\w-]){name}(?![\w-])", helps if name.startswith("--") else "")
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("1", "forensics report {fixture} --case {case} --exit-code"),
+        ("2", "forensics report"),
+        ("2", "forensics report missing"),
+        ("2", "forensics report {fixture} --no-such-option"),
+        ("3", "forensics report empty"),
+    ],
+    ids=["found", "no input", "missing input", "unknown option", "nothing read"],
+)
+def test_exit_code(tmp_path, code, line) -> None:
+    """Exit codes are those of README's table."""
+    (tmp_path / "empty").mkdir()
+    incident = ROOT / "fixtures" / "incidents" / "crm-freeze"
+    said = run(line.format(fixture=incident / "inputs", case=incident / "case.toml"), tmp_path)
+
+    assert said.returncode == int(code)
+    assert code in [row[0] for row in table("code")]
+    assert "Traceback" not in said.stderr
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)\)", EXCERPT.sub("", README)))
+def test_link_leads_somewhere(target) -> None:
+    """Links name files of the repository."""
+    assert (ROOT / target).is_file()
+
+
+@pytest.mark.parametrize(("name", "text"), DEFINITIONS.items(), ids=DEFINITIONS)
+def test_definition_loads(tmp_path, name, text) -> None:
+    """The definitions that CONTRIBUTING shows fit their own samples, and are not in the catalogue already."""
+    path = tmp_path / Path(name).name
+    path.write_text(text, encoding="utf-8")
+    check = {"transports": transport, "messages": message_format, "signatures": read}[Path(name).parent.name]
+
+    assert check(path)
+    assert not (ROOT / "forensics" / name).exists()
+
+
+def test_signature_has_a_known_family() -> None:
+    """The signature that CONTRIBUTING shows is of a family that exists."""
+    shown = re.findall(r'^family = "(\w+)"', CONTRIBUTING, re.MULTILINE)
+
+    assert set(shown) <= {signature.family for signature in catalogue()}
+
+
+def test_make_targets_of_contributing_exist() -> None:
+    """The `make` lines of CONTRIBUTING name targets of the Makefile."""
+    named = re.findall(r"\bmake ([a-z]+)\b", "\n".join(FENCE.findall(CONTRIBUTING)))
+
+    assert named
+    assert [name for name in named if not re.search(rf"^{name}:.*## ", MAKEFILE, re.MULTILINE)] == []
