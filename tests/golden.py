@@ -57,7 +57,10 @@ def investigate(name: str, files: Iterable[Path] | None = None, **changes: Any) 
     from forensics import pipeline
 
     given = [str(INCIDENTS / name / "inputs")] if files is None else [str(path) for path in files]
-    said = {key: tuple(value) if isinstance(value, list) else value for key, value in table(name).get("options", {}).items()}
+    said = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in table(name).get("options", {}).items()
+    }
     return pipeline.investigate(given, pipeline.Options(**{"case": case_file(name), **said, **changes}))
 
 
@@ -124,7 +127,12 @@ def difference(name: str, file: str) -> str:
     old, new = expected(name)[file], produced(name)[file]
     before, after = normal(file, old) if old else "", normal(file, new)
     where = f"{name}/expected/{file}"
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), where, f"{where} (now)", n=1))
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n"
+        for line in difflib.unified_diff(
+            before.splitlines(keepends=True), after.splitlines(keepends=True), where, f"{where} (now)", n=1
+        )
+    )
 
 
 def write(name: str, file: str) -> None:
@@ -145,18 +153,23 @@ def faults(name: str) -> list[str]:
     return claims.broken(table(name), document, page)
 
 
+def say(line: str) -> None:
+    """Write one line to standard output."""
+    sys.stdout.write(f"{line}\n")
+
+
 def show(name: str, *, writing: bool) -> bool:
     """Compare one fixture, write what changed if asked to, and say so; True where nothing is left to do."""
     changed = {file: diff for file in FILES if (diff := difference(name, file))}
     for file, diff in changed.items():
-        print(diff, end="")
+        sys.stdout.write(diff)
         if writing:
             write(name, file)
     open_ = faults(name)
     state = "agrees" if not changed else f"{'written' if writing else 'DIFFERS'} ({', '.join(changed)})"
-    print(f"{name}: {state}; {len(open_)} expectation(s) of incident.toml do not hold")
+    say(f"{name}: {state}; {len(open_)} expectation(s) of incident.toml do not hold")
     for line in open_:
-        print(f"    {line}")
+        say(f"    {line}")
     return writing or not changed
 
 
@@ -174,7 +187,7 @@ def main(args: Sequence[str] | None = None) -> int:
             done &= show(name, writing=said.write)
         except Exception:  # noqa: BLE001 - the others are still worth comparing
             traceback.print_exc()
-            print(f"{name}: FAILED, its goldens are left as they are")
+            say(f"{name}: FAILED, its goldens are left as they are")
             done = False
     return 0 if done else 1
 

@@ -16,7 +16,6 @@ from forensics.formats.definition import message_format, transport
 from forensics.signatures.catalogue import load as catalogue
 from forensics.signatures.catalogue import read
 
-pytestmark = pytest.mark.xdist_group("readme")
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -35,6 +34,7 @@ def lines_of(blocks: re.Pattern[str]) -> list[str]:
 
 COMMANDS = [re.sub(r"\s+# .*", "", line) for line in lines_of(FENCE)]
 OURS = [line for line in COMMANDS if line.startswith("forensics ")]
+REPORT = next(line for line in OURS if line.startswith("forensics report "))
 
 
 def table(head: str) -> list[list[str]]:
@@ -82,27 +82,21 @@ def commands_of_help() -> list[str]:
     return re.findall(r"^  (\S+)", listed, re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def used(tmp_path_factory) -> tuple[Path, dict[str, subprocess.CompletedProcess[str]]]:
-    """Run README's commands of `forensics` one after another in an empty folder that sees the fixtures."""
-    folder = tmp_path_factory.mktemp("readme")
+def folder_with_fixtures(folder: Path) -> Path:
+    """Let an empty folder see the fixtures, as README's commands expect."""
     (folder / "fixtures").symlink_to(ROOT / "fixtures")
-    return folder, {line: run(line, folder) for line in OURS}
+    return folder
 
 
-@pytest.mark.parametrize("line", OURS)
-def test_command_works(used, line) -> None:
-    """Each command that README shows succeeds, and complains about nothing."""
-    _, done = used
-
-    assert (done[line].returncode, done[line].stderr) == (0, "")
-
-
-def test_commands_write_what_they_name(used) -> None:
-    """Files that README's commands name are there afterwards."""
-    folder, _ = used
+def test_commands_work(tmp_path) -> None:
+    """README's commands succeed one after another, complain about nothing and write the files that they name."""
+    folder = folder_with_fixtures(tmp_path)
+    done = {line: run(line, folder) for line in OURS}
     named = re.findall(r"(?:-o|--json|>) (\S+)", "\n".join(OURS))
 
+    assert {line: (said.returncode, said.stderr) for line, said in done.items()} == dict.fromkeys(
+        OURS, (0, "")
+    )
     assert named
     assert [name for name in named if not (folder / name).stat().st_size] == []
 
@@ -116,21 +110,19 @@ def test_other_command_exists(line) -> None:
     assert word != "make" or re.search(rf"^{name}:.*## ", MAKEFILE, re.MULTILINE)
 
 
-def test_demo_is_the_command_shown(used) -> None:
+def test_demo_is_the_command_shown() -> None:
     """`make demo` reports on the inputs, with the case file, that README's own command reports on."""
-    folder, _ = used
-    shown = next(line for line in OURS if line.startswith("forensics report")).split(" -o ")[0]
-
-    assert shown in " ".join(MAKEFILE.replace("\\\n", " ").split())
-    assert (folder / "report.md").is_file()
+    assert REPORT.split(" -o ")[0] in " ".join(MAKEFILE.replace("\\\n", " ").split())
 
 
-def test_excerpt_is_real(used) -> None:
+def test_excerpt_is_real(tmp_path) -> None:
     """Every line of the excerpt stands in the report, in this order."""
-    folder, _ = used
+    folder = folder_with_fixtures(tmp_path)
+    said = run(REPORT, folder)
     report = (folder / "report.md").read_text(encoding="utf-8").splitlines()
     shown = [line for line in lines_of(EXCERPT) if line != OMITTED]
 
+    assert said.returncode == 0
     assert shown
     assert [line for line in shown if line not in report] == []
     assert [line for line in report if line in shown] == shown

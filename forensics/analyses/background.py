@@ -24,6 +24,11 @@ SURE = 3.0
 """Standard deviations (of a Poisson count) from which a rate inside differs from the rate outside."""
 VANISHED_FROM = 5.0
 """Messages expected inside from which none at all is told as vanished."""
+FREQUENT = 3
+"""Messages of one template below which nothing is frequent."""
+SHORTEST_H = 0.01
+"""Hours below which a rate is a number without meaning."""
+TROUBLE = ("error", "warning", "critical")
 SHOWN = 40
 NOISY = r"(?i)error|exception|fail|warn|timeout|timed out|retry|refused|aguardando|tentativa|erro|falh"
 
@@ -53,9 +58,8 @@ def background(evidence: Evidence, known: Known, facts: Facts) -> Background:
     loud = [
         item
         for item in found
-        if item.level in ("error", "warning", "critical")
-        or matches(item.template)
-        or item.verdict in ("new", "vanished")
+        if item.inside + item.outside >= FREQUENT
+        and (item.level in TROUBLE or matches(item.template) or item.verdict in ("new", "vanished"))
     ]
     return Background(
         tuple(sorted(loud, key=lambda item: (rank(item), -(item.inside + item.outside), item.template)))[
@@ -116,7 +120,7 @@ def noise(row: dict[str, Any], hours_in: float, hours_out: float) -> Noise:
     expected = outside / hours_out * hours_in if hours_out > 0 else 0.0
     return Noise(
         template=row["template"], service=row["service"], level=row["level"], inside=inside, outside=outside,
-        inside_per_hour=round(inside / hours_in, 1) if hours_in > 0 else None, outside_per_hour=round(outside / hours_out, 1) if hours_out > 0 else None,
+        inside_per_hour=round(inside / hours_in, 1) if hours_in >= SHORTEST_H else None, outside_per_hour=round(outside / hours_out, 1) if hours_out >= SHORTEST_H else None,
         expected=round(expected, 1), verdict=verdict(inside, expected, before=outside > 0), ref=Ref(place["source"], place["first_line"]),
     )  # fmt: skip
 

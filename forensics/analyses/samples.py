@@ -52,7 +52,9 @@ def one(name: str, rows: list[dict[str, Any]], facts: Facts) -> SampleSeries:
     p_before, p_peak, p_after, plateau = around(rows, primary, facts)
     peak = max(rows, key=lambda row: (row["value"], -row["ts"]))
     limits = [row["limit"] for row in rows if row["limit"] is not None]
-    chart = tuple((row["ts"], row["value"]) for row in rows if primary and near(row["ts"], primary, facts))
+    chart = tuple(
+        (row["ts"], row["value"]) for row in rows if primary is None or near(row["ts"], primary, facts)
+    )
     refs = {
         key: Ref(row["source"], row["line"])
         for key, row in (

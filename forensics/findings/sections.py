@@ -70,10 +70,16 @@ def in_window(signals: Signals, group: FailureGroup) -> pl.DataFrame:
     )
 
 
+def stalls_in_window(signals: Signals) -> list[Stall]:
+    """Return the stalls that touch the primary window."""
+    lo, hi = signals.window
+    return [stall for stall in signals.facts[Stalls].items if stall.start <= hi and (stall.end or hi) >= lo]
+
+
 def stall_of(signals: Signals) -> Stall | None:
     """Return the longest stall that touches the primary window."""
-    lo, hi = signals.window
-    found = [stall for stall in signals.facts[Stalls].items if stall.start <= hi and (stall.end or hi) >= lo]
+    hi = signals.window[1]
+    found = stalls_in_window(signals)
     return max(found, key=lambda stall: (stall.end or hi) - stall.start, default=None)
 
 
@@ -287,8 +293,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
         rows = in_window(signals, pool)
         if rows.height:
             yield from pool_links(signals, pool, rows)
-    stall = stall_of(signals)
-    if stall is not None:
+    for stall in stalls_in_window(signals)[:3]:
         yield from stall_links(signals, stall, verdicts)
     yield from probe_link(signals)
     yield from redis_link(signals)
@@ -327,9 +332,9 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
         Ref_of(rows),
         method="lines of the signature, joined into failures",
     )
-    stall = stall_of(signals)
-    if stall is not None and values["wait"] and values["failures"] >= 2:
-        span = ((stall.end or signals.window[1]) - stall.start) / SECOND
+    stalls = stalls_in_window(signals)
+    if stalls and values["wait"] and values["failures"] >= 2:
+        span = sum((stall.end or signals.window[1]) - stall.start for stall in stalls) / SECOND
         serial = int(span // values["wait"])
         yield Finding(
             "mechanism.serial", "mechanism", Grade.DERIVED, {**values, "span": round(span, 1), "serial": serial, "threads": max(0, values["failures"] - serial)}, Ref_of(rows, 1),
@@ -487,6 +492,17 @@ def alert(signals: Signals) -> Iterator[Finding]:
             tuple(due.ref for due in facts[Probes].series[0].dues[:1] if due.ref),
             scope="the monitor state given",
         )
+    if incident is None:
+        for series in facts[Probes].series[:2]:
+            refs = tuple(due.ref for due in (series.dues[0], series.dues[-1]) if due.ref)
+            bad = len(series.at("missed", "failed", "late"))
+            yield Finding(
+                "alert.quiet",
+                "alert",
+                Grade.VERIFIED,
+                {"series": series, "n": len(series.dues), "bad": bad},
+                refs,
+            )
     for series in facts[Probes].series:
         late = series.at("late")
         bad = series.at("missed", "failed", "late")

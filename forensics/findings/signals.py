@@ -48,11 +48,12 @@ class Signals:
 
     @cached_property
     def window(self) -> tuple[int, int]:
-        """The primary incident, or everything that is covered."""
+        """The primary incident, or what the main service covers."""
         coverage = self.facts[Coverage]
         if self.primary:
             return self.primary.start, self.primary.end or coverage.last or self.primary.start
-        return coverage.first or 0, coverage.last or 0
+        cover = coverage.of(self.unit)
+        return (cover.first, cover.last) if cover else (coverage.first or 0, coverage.last or 0)
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:

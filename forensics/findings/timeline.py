@@ -197,7 +197,12 @@ def probes(signals: Signals) -> Iterator[Moment]:
 
 def lifecycle(signals: Signals) -> Iterator[Moment]:
     """Yield starts, stops and kills that lie in or near incidents; the same one within a second is one row."""
-    near = [event for event in signals.facts[Restarts].events if near_primary(signals, event.at)]
+    lo, hi = signals.window
+    near = [
+        event
+        for event in signals.facts[Restarts].events
+        if signals.primary and lo - 60 * SECOND <= event.at <= hi + 60 * SECOND
+    ]
     grouped: dict[tuple[str, str, int], list[Lifecycle]] = {}
     for event in near:
         grouped.setdefault((event.service, event.text, event.at // SECOND), []).append(event)

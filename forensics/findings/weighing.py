@@ -321,7 +321,7 @@ def gateway_failed(signals: Signals) -> Weight:
             )
             .sort("second")
         )
-        if lines.height and cover.first <= lo:
+        if lines.height and (cover.first <= lo + MINUTE):
             refs = tuple(
                 (signals.refs(lines.select("source", line="first_line").head(1)))
                 + signals.refs(lines.select("source", line="last_line").tail(1))

@@ -70,7 +70,12 @@ def walk(value: Any, kind: str, detail: Any) -> list[Any]:
         return value
     if kind == "index":
         return [value[detail]] if -len(value) <= detail < len(value) else []
-    return [item for item in value if isinstance(item, dict) and all(key in item and text(item[key]) == want for key, want in detail.items())]
+    return [
+        item
+        for item in value
+        if isinstance(item, dict)
+        and all(key in item and text(item[key]) == want for key, want in detail.items())
+    ]
 
 
 def same(left: Any, right: Any) -> bool:
@@ -105,7 +110,11 @@ def passes(check: Mapping[str, Any], value: Any) -> bool:
             return number(value) and abs(value - want) <= check["tolerance"]
         case "near":
             left, right = instant(value), instant(want)
-            return left is not None and right is not None and abs((left - right).total_seconds()) <= check["tolerance_s"]
+            return (
+                left is not None
+                and right is not None
+                and abs((left - right).total_seconds()) <= check["tolerance_s"]
+            )
         case "min":
             return number(value) and value >= want
         case "max":
@@ -183,7 +192,12 @@ def claim(check: Mapping[str, Any], *, must: bool, what: str) -> Claim:
         raise ValueError(f"{dict(check)}: a text contains or matches")
     if what == "value" and kinds[0] == "contains":
         raise ValueError(f"{dict(check)}: a value matches")
-    allowed = {kinds[0], "why", *(["path"] if what == "value" else []), *([COMPANION[kinds[0]]] if kinds[0] in COMPANION else [])}
+    allowed = {
+        kinds[0],
+        "why",
+        *(["path"] if what == "value" else []),
+        *([COMPANION[kinds[0]]] if kinds[0] in COMPANION else []),
+    }
     if set(check) != allowed:
         raise ValueError(f"{dict(check)}: keys must be {sorted(allowed)}")
     if "matches" in check:

@@ -17,7 +17,14 @@ SMALL_SHARD = 4096
 LARGER = {"crm-freeze": 1 << 18, "s1-pool-stall": 1 << 15, "s5-deploy-restart": 1 << 15}
 """Shards of fixtures whose thousands of 4 KiB pieces take a minute: still dozens of cuts each."""
 MACHINES = (
-    {"TZ": "Pacific/Kiritimati", "LC_ALL": "C", "PYTHONHASHSEED": "1", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "POLARS_MAX_THREADS": "1"},
+    {
+        "TZ": "Pacific/Kiritimati",
+        "LC_ALL": "C",
+        "PYTHONHASHSEED": "1",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "POLARS_MAX_THREADS": "1",
+    },
     {"TZ": "America/Sao_Paulo", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "4242", "POLARS_MAX_THREADS": "3"},
 )
 """Two hosts that differ in whatever a report must not depend on."""
@@ -29,7 +36,11 @@ WEAKER = {"supported", "suspected", "not_determined"}
 
 def environment(**changes: str) -> dict[str, str]:
     """Return this process' environment with changes."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON", "POLARS"))}
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("LC_", "LANG", "PYTHON", "POLARS"))
+    }
     return kept | {"PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent)))} | changes
 
 
@@ -38,11 +49,19 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Write all reports in two processes that differ in zone, locale, hash seed and threads; return both folders."""
     folders = [tmp_path_factory.mktemp("machine") for _ in MACHINES]
     running = [
-        subprocess.Popen([sys.executable, "-c", ALL_IN_ONE, str(folder)], env=environment(**machine), cwd=folder, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", ALL_IN_ONE, str(folder)],
+            env=environment(**machine),
+            cwd=folder,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         for folder, machine in zip(folders, MACHINES, strict=True)
     ]
     said = [process.communicate()[1] for process in running]
-    assert [(process.returncode, text) for process, text in zip(running, said, strict=True) if process.returncode] == []
+    assert [
+        (process.returncode, text) for process, text in zip(running, said, strict=True) if process.returncode
+    ] == []
     return folders
 
 
@@ -56,12 +75,27 @@ def test_two_machines_write_the_same_bytes(name: str, elsewhere: list[Path]) -> 
 
 def test_the_command_writes_the_same_bytes_twice(tmp_path: Path) -> None:
     name = "s6-blind-monitor"
-    command = [sys.executable, "-m", "forensics", "report", str(golden.INCIDENTS / name / "inputs"), "--no-progress", "--tz", golden.table(name)["options"]["tz"]]
+    command = [
+        sys.executable,
+        "-m",
+        "forensics",
+        "report",
+        str(golden.INCIDENTS / name / "inputs"),
+        "--no-progress",
+        "--tz",
+        golden.table(name)["options"]["tz"],
+    ]
     folders = []
     for index, machine in enumerate(MACHINES):
         folder = tmp_path / str(index)
         folder.mkdir()
-        subprocess.run([*command, "-o", "report.md", "--json", "report.json", "--evidence", "annex.md"], cwd=folder, env=environment(**machine), check=True, capture_output=True)
+        subprocess.run(
+            [*command, "-o", "report.md", "--json", "report.json", "--evidence", "annex.md"],
+            cwd=folder,
+            env=environment(**machine),
+            check=True,
+            capture_output=True,
+        )
         folders.append({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
     assert list(folders[0]) == ["annex.md", "report-timeline.svg", "report.json", "report.md"]
     assert [file for file in folders[0] if folders[0][file] != folders[1].get(file)] == []
@@ -98,27 +132,49 @@ def verdicts(document: dict[str, Any]) -> dict[str, str]:
 def without() -> dict[tuple[str, str], dict[str, str]]:
     """Return the verdicts on each fixture without one of its inputs."""
     return {
-        (name, gone): verdicts(golden.tell(golden.investigate(name, [path for path in golden.inputs(name) if path.name != gone]))[0])
+        (name, gone): verdicts(
+            golden.tell(
+                golden.investigate(name, [path for path in golden.inputs(name) if path.name != gone])
+            )[0]
+        )
         for name, gone in REMOVAL
     }
 
 
 @pytest.mark.parametrize(("name", "gone"), REMOVAL)
-def test_less_input_only_weakens_what_was_confirmed(name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]) -> None:
+def test_less_input_only_weakens_what_was_confirmed(
+    name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]
+) -> None:
     whole, less = verdicts(golden.report(name)[0]), without[name, gone]
-    turned = {key: f"{verdict} -> {less[key]}" for key, verdict in whole.items() if verdict == "confirmed" and less[key] not in WEAKER | {"confirmed"}}
+    turned = {
+        key: f"{verdict} -> {less[key]}"
+        for key, verdict in whole.items()
+        if verdict == "confirmed" and less[key] not in WEAKER | {"confirmed"}
+    }
     assert turned == {}
 
 
 @pytest.mark.parametrize(("name", "gone"), REMOVAL)
-def test_less_input_confirms_nothing_more(name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]) -> None:
+def test_less_input_confirms_nothing_more(
+    name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]
+) -> None:
     whole, less = verdicts(golden.report(name)[0]), without[name, gone]
-    risen = {key: f"{whole[key]} -> {verdict}" for key, verdict in less.items() if verdict in ("confirmed", "supported") and whole[key] not in ("confirmed", "supported")}
+    risen = {
+        key: f"{whole[key]} -> {verdict}"
+        for key, verdict in less.items()
+        if verdict in ("confirmed", "supported") and whole[key] not in ("confirmed", "supported")
+    }
     assert risen == {}
 
 
 @pytest.mark.parametrize(("name", "gone"), REMOVAL)
-def test_less_input_rules_nothing_more_out(name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]) -> None:
+def test_less_input_rules_nothing_more_out(
+    name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]
+) -> None:
     whole, less = verdicts(golden.report(name)[0]), without[name, gone]
-    risen = {key: f"{whole[key]} -> {verdict}" for key, verdict in less.items() if verdict == "ruled_out" and whole[key] != "ruled_out"}
+    risen = {
+        key: f"{whole[key]} -> {verdict}"
+        for key, verdict in less.items()
+        if verdict == "ruled_out" and whole[key] != "ruled_out"
+    }
     assert risen == {}

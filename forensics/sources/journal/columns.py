@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 WINDOW = 1 << 30
 """Bytes between the starts of two windows over one buffer; each window is twice as long."""
-_BATCH = 1 << 17
-"""Rows of which the views are made at a time."""
 
 
 class _Schema(ctypes.Structure):
@@ -120,41 +118,34 @@ class _BinaryView:
         )
 
 
-def text_column(
-    name: str, sources: Sequence[Words], source: Octets, start: Index, skip: int, length: Index
-) -> pl.Series:
-    """Make a String column: row i is ``length[i]`` bytes of ``sources[source[i]]``.
+def text_column(name: str, views: Words, rows: Index | None, windows: Sequence[Octets]) -> pl.Series:
+    """Make a String column of ``views[rows]`` (of all when None); a negative row is a null.
 
-    The value starts ``skip`` bytes after word ``start[i]``; a negative ``length`` is a null. Bytes that are no
-    UTF-8 become U+FFFD.
+    Bytes that are no UTF-8 become U+FFFD.
     """
-    windows, numbers = _windows(sources)
-    views = np.zeros((len(start), 2), np.uint64)
-    for first in range(0, len(start), _BATCH):
-        rows = slice(first, first + _BATCH)
-        for number, words in enumerate(sources):
-            mine = np.flatnonzero((source[rows] == number) & (length[rows] >= 0)) + first
-            if len(mine):
-                views[mine] = _views(words, start[mine], skip, length[mine], numbers[number])
-    nulls = int((length < 0).sum())
-    valid = np.packbits(length >= 0, bitorder="little") if nulls else None
-    column = _BinaryView(views, valid, nulls, windows)
-    return _decode(pl.Series(name, column, dtype=pl.Binary))
+    valid, nulls = None, 0
+    if rows is not None:
+        missing = rows < 0
+        nulls = int(missing.sum())
+        views = views.take(rows, axis=0, mode="clip") if len(views) else np.zeros((len(rows), 2), np.uint64)
+        if nulls:
+            views[missing] = 0
+            valid = np.packbits(~missing, bitorder="little")
+    return _decode(pl.Series(name, _BinaryView(views, valid, nulls, windows), dtype=pl.Binary))
 
 
-def _windows(sources: Sequence[Words]) -> tuple[list[Octets], list[int]]:
-    """Overlapping windows over the sources, and the number of each source's first one."""
-    windows: list[Octets] = []
-    numbers: list[int] = []
-    for words in sources:
-        octets = words.view(np.uint8)
-        numbers.append(len(windows))
-        windows += [octets[at : at + 2 * WINDOW - 1] for at in range(0, max(octets.size, 1), WINDOW)]
-    return windows, numbers
+def make_windows(words: Words) -> list[Octets]:
+    """Overlapping windows over one source of values."""
+    octets = words.view(np.uint8)
+    return [octets[at : at + 2 * WINDOW - 1] for at in range(0, octets.size, WINDOW)]
 
 
-def _views(words: Words, start: Index, skip: int, length: Index, window: int) -> Words:
-    """Two words per row: length and the first four bytes; then bytes 4 to 12, or buffer and offset."""
+def make_views(words: Words, start: Index, skip: int, length: Index, window: int) -> Words:
+    """Views of values of ``length`` bytes that start ``skip`` bytes after each word ``start`` of ``words``.
+
+    ``window`` is the number of the first window over ``words``. Two words per row: the length and the first
+    four bytes; then bytes 4 to 12, or window and offset.
+    """
     at, turn = start + skip // 8, np.uint64(skip % 8 * 8)
     low = _shifted(words, at, turn)
     size = length.astype(np.uint64)
@@ -205,7 +196,7 @@ def _decode(column: pl.Series) -> pl.Series:
 def hex_column(numbers: Words) -> pl.Series:
     """Lower-case hexadecimal text of each number, without leading zeros (``%x``)."""
     digits = np.frombuffer("".join(f"{octet:02x}" for octet in range(256)).encode(), "<u2")
-    text = digits[numbers.astype(">u8").view(np.uint8)].view("<u8").reshape(-1)
+    text = digits.take(numbers.astype(">u8").view(np.uint8)).view("<u8")
     high = numbers >> np.uint64(32)
     half = np.where(high != 0, high, numbers & np.uint64(0xFFFFFFFF)).astype(np.float64)  # exact below 2**53
     bits = np.frexp(half)[1].astype(np.int64) + np.where(high != 0, 32, 0)
@@ -214,13 +205,12 @@ def hex_column(numbers: Words) -> pl.Series:
 
 def _ragged(text: Words, digits: Index) -> pl.Series:
     """The last ``digits`` of each 16 characters of ``text``."""
-    octets = text.view(np.uint8).reshape(-1, 16)
-    order = np.argsort(digits, kind="stable")
+    order = np.argsort(digits.astype(np.int8), kind="stable")
     views = np.zeros((len(digits), 2), np.uint64)
     edges = np.searchsorted(digits[order], np.arange(1, 18))
     for size in range(1, 17):
         rows = order[edges[size - 1] : edges[size]]
         if len(rows):
             skip = 16 - size
-            views[rows] = _views(text, rows * 2, skip, np.full(len(rows), size), 0)
-    return pl.Series("", _BinaryView(views, None, 0, [octets.reshape(-1)]), dtype=pl.Binary).cast(pl.String)
+            views[rows] = make_views(text, rows * 2, skip, np.full(len(rows), size), 0)
+    return text_column("", views, None, make_windows(text))

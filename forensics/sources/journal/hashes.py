@@ -54,10 +54,9 @@ def _jenkins(halves: Halves, start: Index, length: Index, blocks: Index) -> Word
         active = slice(int(np.searchsorted(blocks, block, "right")), None)
         here = at[active]
         x, y, z = a[active], b[active], c[active]
-        x += halves[here]
-        y += halves[here + 1]
-        z += halves[here + 2]
-        here += 3
+        for word in (x, y, z):
+            word += halves.take(here, mode="clip")
+            here += 1
         for minuend, shifted, bits in ((0, 2, 4), (1, 0, 6), (2, 1, 8), (0, 2, 16), (1, 0, 19), (2, 1, 4)):
             lane, other, third = (x, y, z)[minuend], (x, y, z)[shifted], (x, y, z)[3 - minuend - shifted]
             lane -= other

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from forensics.sources.journal.header import LZ4, XZ, ZSTD
+from forensics.sources.journal.header import LZ4, XZ, ZSTD, as_index
 
 if TYPE_CHECKING:
     from forensics.sources.journal.header import Flags, Image, Index, Words
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 DATA, ENTRY, ENTRY_ARRAY = 1, 3, 6
 _TYPE_AND_FLAGS = np.uint64(0xFFFF)
 _DATA_BITS = np.uint64(0xF8FF)
+"""All but the compression bits."""
+_EITHER_BITS = np.uint64(0xF8FD)
+"""Under this mask both DATA (1) and ENTRY (3) are 1."""
+_HEAVY = np.uint64(4096)
 _NEVER = 1 << 30
 _CODINGS = np.array([0, XZ, LZ4, _NEVER, ZSTD, _NEVER, _NEVER, _NEVER])
 """Flag a file must have for each value of the compression bits; no two of them at once."""
@@ -46,24 +50,38 @@ class Objects:
 
 def scan(image: Image) -> Objects:
     """Find the DATA objects that lie whole in the file, and the candidates for entries."""
-    data: list[Index] = []
-    entries: list[Index] = []
+    parts: list[Index] = [np.zeros(0, np.int64)]
+    masked = np.empty(_BLOCK, np.uint64)
     for start in range(image.first, len(image.words), _BLOCK):
         block = image.words[start : start + _BLOCK]
-        data.append(np.flatnonzero((block & _DATA_BITS) == DATA) + start)
-        entries.append(np.flatnonzero((block & _TYPE_AND_FLAGS) == ENTRY) + start)
-    found = np.concatenate(data) if data else np.zeros(0, np.int64)
-    size = image.pick(found + 1)
-    room = ((len(image.words) - found) * 8).astype(np.uint64)
-    coding = (image.pick(found) >> np.uint64(8)) & np.uint64(7)
-    whole = (size > image.payload * 8) & (size <= room) & (_CODINGS[coding] & image.header.flags == _CODINGS[coding])
-    found = found[whole]
+        np.bitwise_and(block, _EITHER_BITS, out=masked[: len(block)])
+        parts.append(np.flatnonzero(masked[: len(block)] == DATA) + start)
+    found = np.concatenate(parts)
+    kind = image.pick(found)
+    is_data = (kind & _DATA_BITS) == DATA
+    coding = (kind >> np.uint64(8)) & np.uint64(7)
+    data, coding = found[is_data], coding[is_data]
+    size = image.pick(data + 1)
+    room = ((len(image.words) - data) * 8).astype(np.uint64)
+    flag = _CODINGS[coding]
+    whole = (size > image.payload * 8) & (size <= room) & ((flag & image.header.flags) == flag)
+    heavy = np.flatnonzero(whole & ((size > _HEAVY) | (coding > 0)))
+    whole[heavy] = _is_used(image, data[heavy])
     return Objects(
-        data=found,
+        data=data[whole],
         length=size[whole].astype(np.int64) - image.payload * 8,
         coding=coding[whole],
-        entries=np.concatenate(entries) if entries else np.zeros(0, np.int64),
+        entries=found[(kind & _TYPE_AND_FLAGS) == ENTRY],
     )
+
+
+def _is_used(image: Image, data: Index) -> Flags:
+    """Whether the first entry a DATA object names is one: costly objects have to look true before that cost."""
+    offset = as_index(image.pick(data + 5))
+    at = offset >> 3
+    inside = (offset & 7 == 0) & (at > data) & (at < len(image.words))
+    used: Flags = inside & ((image.pick(at) & _TYPE_AND_FLAGS) == ENTRY)
+    return used
 
 
 def credible(image: Image, at: Index) -> Flags:

@@ -16,6 +16,7 @@ import lz4.block  # type: ignore[import-untyped]
 import numpy as np
 import zstandard
 
+from forensics.sources.journal.columns import make_views, make_windows
 from forensics.sources.journal.hashes import jenkins, siphash
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ OTHER, DAMAGED, FIRST = 0, 1, 2
 
 UNPACK_LIMIT = 256 << 20
 """Bytes a compressed value may have; journald itself splits lines at 48 KiB."""
-HASH_LIMIT = 1 << 20
+HASH_LIMIT = 1 << 17
 """Bytes up to which payloads are checked against the hash of their entry."""
 
 
@@ -38,7 +39,8 @@ class Payloads:
     """One row per DATA object, in file order.
 
     ``start`` is a word of ``words`` (the file) or, where ``unpacked``, of ``side``; ``length`` counts bytes of
-    ``NAME=value``. ``hashed`` is the Jenkins hash of the payload, 0 where it could not be computed.
+    ``NAME=value``. ``hashed`` is the Jenkins hash of the payload, 0 where it could not be computed. ``views``
+    are the values of the wanted fields as polars takes them (``columns.py``), over ``windows``.
     """
 
     places: Places
@@ -48,8 +50,8 @@ class Payloads:
     unpacked: Octets
     hashed: Words
     side: Words
-    failed: int
-    """Compressed objects that could not be unpacked."""
+    views: Words
+    windows: list[Octets]
 
 
 class Places:
@@ -86,11 +88,17 @@ def read_payloads(image: Image, objects: Objects, fields: Sequence[str]) -> Payl
     unpacked[packed] = 1
     kind = np.zeros(len(start), np.uint8)
     hashed = np.zeros(len(start), np.uint64)
+    views = np.zeros((len(start), 2), np.uint64)
+    windows: list[Octets] = []
     for words, rows in ((image.words, np.flatnonzero(unpacked == 0)), (side, packed)):
         if len(rows):
             kind[rows] = _classify(words, start[rows], length[rows], fields)
             light = rows[length[rows] <= HASH_LIMIT]
             hashed[light] = jenkins(words.view("<u4"), start[light] * 2, length[light])
+            for number, field in enumerate(fields):
+                mine, skip = rows[kind[rows] == FIRST + number], len(field.encode()) + 1
+                views[mine] = make_views(words, start[mine], skip, length[mine] - skip, len(windows))
+        windows += make_windows(words)
     kind[failed] = DAMAGED
     hashed[failed] = 0
     return Payloads(
@@ -101,7 +109,8 @@ def read_payloads(image: Image, objects: Objects, fields: Sequence[str]) -> Payl
         unpacked=unpacked,
         hashed=hashed,
         side=side,
-        failed=len(failed),
+        views=views,
+        windows=windows,
     )
 
 

@@ -86,9 +86,8 @@ def _read(image: Image, wanted: list[str]) -> _Reading:
 def _journal(header: Header, reading: _Reading, wanted: list[str], *, cursor: bool) -> Journal:
     words, entries = reading.image.words, reading.found.entries
     boot_codes, boots = _boots(words[entries + 5], words[entries + 6])
-    stated = _column(reading, "_BOOT_ID", len(wanted), np.arange(len(entries)))
     boot = pl.Series("_BOOT_ID", boots, dtype=pl.String).gather(boot_codes)
-    unlikely = _unlikely_times(words, entries, boot_codes) | _unlikely_boots(boot_codes, boot, stated)
+    unlikely = _unlikely_times(words, entries, boot_codes) | _unlikely_boots(reading, boot_codes, boot)
     keep = np.flatnonzero(~(reading.table.wrong | unlikely))
     kept = entries[keep]
     columns = {
@@ -106,18 +105,8 @@ def _journal(header: Header, reading: _Reading, wanted: list[str], *, cursor: bo
 
 def _column(reading: _Reading, field: str, number: int, keep: Index) -> pl.Series:
     """Make the String column of field ``number`` for the entries ``keep``."""
-    payloads = reading.payloads
-    rows = reading.table.values[number, keep]
-    skip = len(field.encode()) + 1
-    length = np.where(rows < 0, -1, payloads.length.take(rows, mode="clip") - skip)
-    return text_column(
-        field,
-        (reading.image.words, payloads.side),
-        payloads.unpacked.take(rows, mode="clip"),
-        payloads.start.take(rows, mode="clip"),
-        skip,
-        length,
-    )
+    rows = reading.table.values[number].take(keep)
+    return text_column(field, reading.payloads.views, rows, reading.payloads.windows)
 
 
 def _boots(low: Words, high: Words) -> tuple[Index, list[str]]:
@@ -158,11 +147,14 @@ def _unlikely_times(words: Words, entries: Index, boot: Index) -> Flags:
     return unlikely
 
 
-def _unlikely_boots(codes: Index, boot: pl.Series, stated: pl.Series) -> Flags:
+def _unlikely_boots(reading: _Reading, codes: Index, boot: pl.Series) -> Flags:
     """Entries that are alone with their boot id while their own ``_BOOT_ID`` field says another one."""
-    alone = np.bincount(codes)[codes] == 1 if len(codes) else np.zeros(0, np.bool_)
-    differs: Flags = (boot != stated).fill_null(value=False).to_numpy()
-    return alone & differs
+    unlikely = np.zeros(len(codes), np.bool_)
+    alone = np.flatnonzero(np.bincount(codes)[codes] == 1) if len(codes) else np.zeros(0, np.int64)
+    if len(alone):
+        stated = _column(reading, "_BOOT_ID", -1, alone)
+        unlikely[alone] = (boot.gather(alone) != stated).fill_null(value=False).to_numpy()
+    return unlikely
 
 
 def _notes(header: Header, reading: _Reading, keep: Index) -> list[str]:
