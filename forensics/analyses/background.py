@@ -26,7 +26,7 @@ VANISHED_FROM = 5.0
 """Messages expected inside from which none at all is told as vanished."""
 FREQUENT = 3
 """Messages of one template below which nothing is frequent."""
-SHORTEST_H = 0.01
+SHORTEST_H = 0.03
 """Hours below which a rate is a number without meaning."""
 TROUBLE = ("error", "warning", "critical")
 SHOWN = 40

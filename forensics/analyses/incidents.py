@@ -31,6 +31,18 @@ FEWEST = 3
 """Failures that make an incident by themselves; fewer need a stall, missed probes or an ended service beside them."""
 HABIT = 4.0
 """A minute is unusual when it has this many times the failures of the usual minute."""
+HABITUAL = (
+    "redis_timeout",
+    "redis_connection",
+    "redis_pool",
+    "http_error",
+    "client_timeout",
+    "client_reset",
+    "client_connect",
+    "webhook_delivery",
+    "query_timeout",
+)
+"""Families that some programs print all day (a blocking pop whose timeout is the socket's); a pool that runs out is none."""
 LONG_APART_US = 150 * SECOND
 """Failures further apart than this are not one burst."""
 STILL_ON_US = 90 * SECOND
@@ -110,17 +122,16 @@ def bursts(part: pl.DataFrame, evidence: Evidence, service: str) -> Iterator[pl.
     """Cut failures of one kind where nothing happened for a while; drop bursts that are the daily habit."""
     gap = pl.col("began") - pl.col("ts").shift(1, fill_value=0)
     cut = part.with_columns(burst=(gap > LONG_APART_US).cum_sum())
-    minutes = (
-        evidence["seconds"]
-        .filter(pl.col("service") == service)
-        .select((pl.col("second") // 60).n_unique())
-        .item()
-        or 1
-    )
+    here = evidence["seconds"].filter(pl.col("service") == service)
+    minutes = max(1, ((most(here["second"]) or 0) - (least(here["second"]) or 0)) // 60 + 1)
+    per_minute = part.group_by(pl.col("ts") // MINUTE).len()
+    usual = (middle(per_minute["len"]) or 0) if per_minute.height > minutes / 2 else 0
     for (_,), burst in cut.group_by("burst", maintain_order=True):
         spread = max(1.0, ((most(burst["ts"]) or 0) - (least(burst["ts"]) or 0)) / MINUTE)
-        rest = (part.height - burst.height) / max(1.0, minutes - spread)
-        if burst.height / spread >= HABIT * rest and not steady(burst, minutes):
+        habitual = part["family"][0] in HABITUAL and (
+            burst.height / spread < HABIT * usual or steady(burst, minutes)
+        )
+        if not habitual:
             yield burst
 
 

@@ -32,6 +32,8 @@ SHORTEST_S = 5.0
 """Faster clients are traffic, not probes."""
 STEADY = 0.8
 """Share of gaps that must lie on the beat (or a multiple of it)."""
+STEADY_HEALTH = 0.6
+"""The same for routes that look like a health check: their answers are late when it matters."""
 OFF_BEAT = 0.06
 """Tolerance around the beat, as a share of the period; at least :data:`ROUNDING`."""
 ROUNDING = 700_000
@@ -178,7 +180,7 @@ def candidates(arrivals: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     return (
         beat.group_by(keys)
         .agg(n=pl.len(), on=(off <= tolerance).mean())
-        .filter((pl.col("n") >= FEWEST - 1) & (pl.col("on") >= STEADY))
+        .filter((pl.col("n") >= FEWEST - 1) & (pl.col("on") >= STEADY_HEALTH))
         .select(keys)
     )
 
@@ -195,10 +197,11 @@ def periodic(part: pl.DataFrame, key: dict[str, Any], evidence: Evidence, known:
     on_beat = [
         gap for gap in gaps if gap > period / 2 and abs(gap - round(gap / period) * period) <= tolerance
     ]
-    if len(on_beat) < STEADY * len(gaps):
+    steady = STEADY_HEALTH if re.search(HEALTH, key["route"]) else STEADY
+    if len(on_beat) < steady * len(gaps):
         return None
     single = [gap for gap in on_beat if round(gap / period) == 1]
-    if len(single) < STEADY / 2 * len(gaps):
+    if len(single) < steady / 2 * len(gaps):
         return None
     period = sum(single) / len(single)
     jitter = median(abs(gap - period) for gap in single)

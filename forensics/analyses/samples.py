@@ -71,6 +71,16 @@ def one(name: str, rows: list[dict[str, Any]], facts: Facts) -> SampleSeries:
     )  # fmt: skip
 
 
+def settled(rows: list[dict[str, Any]], half: float | None) -> dict[str, Any] | None:
+    """Return the sample nearest to an incident that is not part of its plateau.
+
+    A pool is full before its first wait runs out, and empties after its last: the nearest sample may still, or already,
+    lie on the plateau, above half the rise.
+    """
+    off = next((row for row in rows if half is not None and row["value"] < half), None)
+    return off or next(iter(rows), None)
+
+
 def pair(row: dict[str, Any] | None) -> tuple[int, float] | None:
     """Return when and how much."""
     return (row["ts"], row["value"]) if row else None
@@ -90,10 +100,15 @@ def around(
     if incident is None:
         return None, None, None, None
     end = incident.end or facts[Incidents].last or incident.start
-    before = next((row for row in reversed(rows) if row["ts"] <= incident.start), None)
     inside = [row for row in rows if incident.start < row["ts"] <= end]
-    after = next((row for row in rows if row["ts"] > end), None) if incident.end is not None else None
     peak = max(inside, key=lambda row: (row["value"], -row["ts"]), default=None)
+    earlier, later = (
+        [row for row in reversed(rows) if row["ts"] <= incident.start],
+        [row for row in rows if row["ts"] > end],
+    )
+    outside = [row["value"] for row in (*earlier, *later)]
+    half = (median(outside) + peak["value"]) / 2 if outside and peak else None
+    before, after = settled(earlier, half), settled(later, half) if incident.end is not None else None
     at_peak = [row["ts"] for row in inside if peak and row["value"] == peak["value"]]
     return before, peak, after, (at_peak[0], at_peak[-1], len(at_peak)) if at_peak else None
 

@@ -155,19 +155,26 @@ def build(
     start, end = lasts[lo], ends[hi]
     if end - start < SHORTEST_US:
         return None
-    parts = tuple((lasts[i], ends[i]) for i in range(lo, hi + 1) if ends[i] - lasts[i] >= PART_US)
-    burst = sum(
-        counts[i]
-        for i in range(hi + 1, min(hi + 4, seconds.height))
-        if seconds["first_us"][i] <= end + BURST_US
-    )
+    quiet = [i for i in range(lo, hi + 1) if ends[i] - lasts[i] >= PART_US]
+    parts = tuple((lasts[i], ends[i]) for i in quiet)
+    bursts = tuple(printed_after(seconds, i) for i in quiet)
+    burst = printed_after(seconds, hi)
     tail, head = seconds["tail"][lo], seconds["head"][hi + 1] if not last_gap else None
     mean = sum(counts) / len(counts)
     return Silence(
         service=service, start=start, end=None if last_gap else end, expected=round(sum(gaps[i] * rates[i] for i in range(lo, hi + 1)) * mean, 1),
         found=sum(counts[lo + 1 : hi + 1]), burst_after=burst, parts=parts, score=round(score, 2),
-        before=Ref(tail["source"], tail["last_line"]), after=Ref(head["source"], head["first_line"]) if head else None,
+        before=Ref(tail["source"], tail["last_line"]), after=Ref(head["source"], head["first_line"]) if head else None, bursts=bursts,
     )  # fmt: skip
+
+
+def printed_after(seconds: pl.DataFrame, gap: int) -> int:
+    """Return how many lines came at once after a gap."""
+    if gap + 1 >= seconds.height:
+        return 0
+    limit = seconds["first_us"][gap + 1] + BURST_US
+    later = seconds.slice(gap + 1, 3)
+    return int(later.filter(pl.col("first_us") <= limit)["n"].sum())
 
 
 PLUG = Analysis(

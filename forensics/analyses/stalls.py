@@ -216,7 +216,9 @@ def unusual_ops(evidence: Evidence, silence: Silence, end: int) -> list[str]:
 
 def multiple_witness(silence: Silence, facts: Facts) -> Witness | None:
     """Return parts of the silence that last a whole number of pool waits and end with such a failure."""
-    for group in facts[Failures].groups:
+    for group in sorted(
+        facts[Failures].groups, key=lambda item: (item.family != "pool_exhaustion", -item.failures)
+    ):
         if group.service != silence.service or group.first_wait_began is None:
             continue
         rows = facts[Failures].rows.filter(

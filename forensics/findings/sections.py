@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 POOL = "pool_exhaustion"
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
 NOISE_SHOWN = 1
+SILENT = ("it was alive and printed nothing", "its lines were lost")
 FACTS = ("app_pool_exhausted", "process_stalled", "db_slots_exhausted", "redis_failed", "service_restarted")
 
 
@@ -113,7 +114,7 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
     failed = sum(route.count for route in found.routes)
     yield Finding(
         "summary.window", "summary", Grade.DERIVED,
-        {"incident": incident, "service": signals.unit, "last": signals.window[1], "failed": failed, "completed": found.completed, "clients": len(found.clients)}, edge_refs(incident),
+        {"incident": incident, "service": signals.unit, "last": signals.window[1], "failed": failed, "completed": found.completed, "clients": len(found.clients), "lossy": lossy(signals)}, edge_refs(incident),
     )  # fmt: skip
     yield from summary_cause(signals, verdicts)
     gaps = [gap for gap in signals.facts[Watch].gaps if gap.inside or gap.overlapping]
@@ -136,6 +137,11 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
         )
 
 
+def lossy(signals: Signals) -> bool:
+    """Tell whether lines of the service are declared lost, so that counts are lower bounds."""
+    return any(loss.service == signals.unit for loss in signals.facts[Losses].items)
+
+
 def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
     """Name the mechanism with its grade, in one or two sentences."""
     pool = main_pool(signals)
@@ -147,13 +153,15 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
             )
     stall = stall_of(signals)
     if stall is not None:
-        sure = verdicts["process_stalled"].verdict is Verdict.CONFIRMED
+        stalls = stalls_in_window(signals)
+        total = sum((item.end or signals.window[1]) - item.start for item in stalls) / SECOND
         yield Finding(
             "summary.stall",
             "summary",
-            Grade.DERIVED if sure else Grade.INFERRED,
-            {"stall": stall, "last": signals.window[1]},
+            Grade.INFERRED,
+            {"n": len(stalls), "total": total, "open": any(item.end is None for item in stalls)},
             stall_refs(stall),
+            alternatives=SILENT,
         )
     if pool is None and stall is None:
         for name in ("db_slots_exhausted", "redis_failed", "service_restarted", "out_of_memory", "db_down"):
@@ -245,6 +253,7 @@ def impact(signals: Signals) -> Iterator[Finding]:
                 "count": sum(route.count for route in found.routes),
                 "routes": len(found.routes),
                 "clients": len(found.clients),
+                "lossy": lossy(signals),
             },
             refs,
         )
@@ -294,7 +303,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
         if rows.height:
             yield from pool_links(signals, pool, rows)
     for stall in stalls_in_window(signals)[:3]:
-        yield from stall_links(signals, stall, verdicts)
+        yield from stall_links(signals, stall)
     yield from probe_link(signals)
     yield from redis_link(signals)
     yield from gauge_links(signals, pool)
@@ -342,14 +351,12 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
         )  # fmt: skip
 
 
-def stall_links(signals: Signals, stall: Stall, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
+def stall_links(signals: Signals, stall: Stall) -> Iterator[Finding]:
     """Tell that the process stood still, by which witnesses, and how its parts fit the waits."""
-    sure = verdicts["process_stalled"].verdict is Verdict.CONFIRMED
     kinds = {witness.kind: witness for witness in stall.witnesses}
     yield Finding(
-        "mechanism.stall", "mechanism", Grade.DERIVED if sure else Grade.INFERRED, {"stall": stall, "kinds": kinds, "last": signals.window[1]}, stall_refs(stall),
-        method="silence against the service's own rate, with independent witnesses",
-        alternatives=() if sure else ("the process was alive and printed nothing", "its lines were lost"),
+        "mechanism.stall", "mechanism", Grade.INFERRED, {"stall": stall, "kinds": kinds, "last": signals.window[1]}, stall_refs(stall),
+        method="silence against the service's own rate, with independent witnesses", alternatives=SILENT,
     )  # fmt: skip
     multiples = kinds.get("multiples")
     if multiples and multiples.refs:
@@ -406,35 +413,29 @@ def gauge_links(signals: Signals, pool: FailureGroup | None) -> Iterator[Finding
         return
     refs = tuple(ref for key, ref in gauge.refs.items() if key != "all_peak")
     values: dict[str, Any] = {"gauge": gauge, "peak": gauge.incident_peak[1], **rises(gauge)}
-    yield Finding("mechanism.gauge", "mechanism", Grade.VERIFIED, values, refs)
     size, overflow = (pool.parameters.get("size"), pool.parameters.get("overflow")) if pool else (None, None)
+    capacity = size + overflow if isinstance(size, int) and isinstance(overflow, int) else None
+    pooled = capacity is not None
     grown = max(values["from_before"] or 0, values["from_after"] or 0) > 0
-    if (
-        grown
-        and isinstance(size, int)
-        and isinstance(overflow, int)
-        and (values["from_before"] is not None or values["from_after"] is not None)
-    ):
-        yield Finding(
-            "mechanism.rise", "mechanism", Grade.DERIVED, {**values, "overflow": overflow, "capacity": size + overflow}, refs,
-            alternatives=("other clients of the same server", "sessions that had not ended yet"),
-        )  # fmt: skip
+    values |= {"grown": grown, "overflow": overflow if pooled else None, "capacity": capacity, "low": None}
     if grown and gauge.plateau and gauge.period_s and gauge.plateau[2] >= 2:
         first, last, n = gauge.plateau
-        low = (last - first) / SECOND
-        yield Finding(
-            "mechanism.plateau",
-            "mechanism",
-            Grade.DERIVED,
-            {
-                "low": low,
-                "high": low + 2 * gauge.period_s,
-                "n": n,
-                "period": gauge.period_s,
-                "peak": gauge.incident_peak[1],
-            },
-            refs[:2],
-        )
+        values |= {
+            "low": (last - first) / SECOND,
+            "high": (last - first) / SECOND + 2 * gauge.period_s,
+            "n": n,
+        }
+    alternatives = (
+        ("other clients of the same server", "sessions that had not ended yet") if grown and pooled else ()
+    )
+    yield Finding(
+        "mechanism.gauge",
+        "mechanism",
+        Grade.DERIVED if grown else Grade.VERIFIED,
+        values,
+        refs,
+        alternatives=alternatives,
+    )
 
 
 def rises(gauge: SampleSeries) -> dict[str, float | None]:
@@ -505,8 +506,8 @@ def alert(signals: Signals) -> Iterator[Finding]:
             )
     for series in facts[Probes].series:
         late = series.at("late")
-        bad = series.at("missed", "failed", "late")
-        refs = tuple(due.ref for due in bad if due.ref)
+        unanswered = series.at("missed", "failed", "late")
+        refs = tuple(due.ref for due in unanswered if due.ref)
         if late and series.seen_by == "service":
             worst = max(late, key=lambda due: (due.answered or due.at) - due.at)
             yield Finding(

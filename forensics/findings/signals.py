@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
 PROXIES = ("nginx_access", "nginx_error")
+NOBODY = "SERVICE"
+"""Stands in commands where no application's log was given."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,14 @@ class Signals:
             candidates[outage.service] += 500
         if candidates:
             return max(sorted(candidates), key=lambda name: candidates[name])
-        covers = self.facts[Coverage].services
-        with_requests = set(self.evidence["routes"]["service"].unique())
-        busiest = max(
-            covers,
-            key=lambda cover: (cover.service in with_requests, cover.lines, cover.service),
-            default=None,
-        )
-        return busiest.service if busiest else "SERVICE"
+        apps = [cover for cover in self.facts[Coverage].services if cover.service in self.applications]
+        busiest = max(apps, key=lambda cover: (cover.lines, cover.service), default=None)
+        return busiest.service if busiest else NOBODY
+
+    @cached_property
+    def applications(self) -> set[str]:
+        """Services whose own log shows requests: proxies and gateways only tell about others."""
+        return set(self.evidence["routes"]["service"].drop_nulls()) - set(self.services_in(*PROXIES))
 
     def groups(self, *families: str) -> list[FailureGroup]:
         """Failure groups of some families."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 NEAR_LIMIT = 0.9
 """Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
+MOST = 0.9
+"""Share of the probes due in a window that must be there and answered to rule a stall out."""
 MANY = 5
 """Failures of one kind that are more than an accident."""
 
@@ -108,10 +110,9 @@ def process_stalled(signals: Signals) -> Weight:
     if stalls:
         kinds = {witness.kind for stall in stalls for witness in stall.witnesses}
         refs = tuple(ref for stall in stalls for witness in stall.witnesses for ref in witness.refs[:2])
-        strong = len(kinds & {"probes", "calls", "multiples"}) >= 2
         longest = max(stalls, key=lambda stall: (stall.end or signals.window[1]) - stall.start)
         return Weight(
-            Verdict.CONFIRMED if strong else Verdict.SUPPORTED,
+            Verdict.SUPPORTED,
             "stall.witnesses",
             {"stall": longest, "kinds": sorted(kinds), "n": len(stalls), "last": signals.window[1]},
             refs[:8],
@@ -120,7 +121,8 @@ def process_stalled(signals: Signals) -> Weight:
         lo, hi = signals.window
         inside = [due for due in series.dues if lo - series.period_s * SECOND <= due.at <= hi]
         good = [due for due in inside if due.state == "answered"]
-        if inside and len(good) == len(inside):
+        complete = len(good) == len(inside) and len(good) >= MOST * (hi - lo) / SECOND / series.period_s
+        if inside and complete:
             refs = tuple(due.ref for due in good if due.ref)
             return Weight(
                 Verdict.RULED_OUT,

@@ -194,6 +194,8 @@ class Silence:
     score: float
     before: Ref
     after: Ref | None
+    bursts: tuple[int, ...] = ()
+    """Lines printed right after each part."""
 
 
 @dataclass(frozen=True, slots=True)

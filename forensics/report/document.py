@@ -16,13 +16,14 @@ from forensics.model.facts import (
     Failures,
     Impact,
     Incidents,
+    Losses,
     Probes,
     Samples,
     Silences,
     Stalls,
     Watch,
 )
-from forensics.model.finding import GRADE_OF, Verdict
+from forensics.model.finding import Grade
 from forensics.report.masking import Masker
 from forensics.report.statements import Statements, iso, moment
 
@@ -103,21 +104,11 @@ class Builder:
             },
             "summary": {"zone": self.zone_label()},
             "coverage_line": self.coverage_line(),
-            "sources": [source_row(source, self.zone) for source in case.evidence.sources],
+            "sources": [self.source(source) for source in case.evidence.sources],
             "incidents": [self.incident(index, item, findings) for index, item in enumerate(self.incidents)],
             "signatures": self.signatures(),
             "probes": [self.series(series) for series in case.facts[Probes].series],
-            "silences": [
-                {
-                    "service": s.service,
-                    "start": self.at(s.start),
-                    "end": self.at(s.end),
-                    "expected_lines": round(s.expected),
-                    "burst_after": s.burst_after,
-                    "lines": s.found,
-                }
-                for s in case.facts[Silences].items
-            ],
+            "silences": self.silences(),
             "stalls": self.stalls(),
             "samples": [
                 {
@@ -208,6 +199,15 @@ class Builder:
             },
         )
 
+    def source(self, source: Source) -> dict[str, Any]:
+        """Return one source with what its services are declared to have lost."""
+        row = source_row(source, self.zone)
+        for loss in self.case.facts[Losses].items:
+            if loss.service in source.services or loss.ref.source == source.index:
+                values = {"n": loss.n, "service": loss.service, "at": loss.at}
+                row["limits"].append(self.words.say("title.suppressed", values))
+        return row
+
     def incident(self, index: int, item: Incident, findings: list[dict[str, Any]]) -> dict[str, Any]:
         """Return one incident."""
         primary = item is self.primary
@@ -261,16 +261,37 @@ class Builder:
             "missed": [self.at(d.at) for d in series.at("missed")], "failed": [self.at(d.at) for d in series.at("failed")],
         }  # fmt: skip
 
+    def silences(self) -> list[dict[str, Any]]:
+        """Return silences part by part; what journald itself declares as dropped is no silence."""
+        out: list[dict[str, Any]] = []
+        losses = self.case.facts[Losses].items
+        for silence in self.case.facts[Silences].items:
+            edge = (silence.end or silence.start) + MINUTE
+            if any(loss.service == silence.service and silence.start <= loss.at <= edge for loss in losses):
+                continue
+            total = sum(hi - lo for lo, hi in silence.parts) or 1
+            for (lo, hi), burst in zip(silence.parts, silence.bursts, strict=True):
+                end = self.at(hi) if silence.end is not None or (lo, hi) != silence.parts[-1] else None
+                expected = round(silence.expected * (hi - lo) / total)
+                out.append(
+                    {
+                        "service": silence.service,
+                        "start": self.at(lo),
+                        "end": end,
+                        "expected_lines": expected,
+                        "burst_after": burst,
+                    }
+                )
+        return out
+
     def stalls(self) -> list[dict[str, Any]]:
-        """Return stalls with their grade and evidence."""
-        verdict = next(j.verdict for j in self.case.diagnosis.judgements if j.id == "process_stalled")
-        grade = GRADE_OF[verdict].value if verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) else "inferred"
+        """Return stalls with their evidence; independent signals, never a line that says it, so inferred."""
         return [
             {
                 "service": s.service,
                 "start": self.at(s.start),
                 "end": self.at(s.end),
-                "grade": grade,
+                "grade": Grade.INFERRED.value,
                 "evidence": self.places(ref for w in s.witnesses for ref in w.refs),
                 "parts": [[self.at(lo), self.at(hi)] for lo, hi in s.parts],
             }

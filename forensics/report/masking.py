@@ -31,6 +31,7 @@ RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     ("email", re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.-]*\w\b")),
+    ("account", re.compile(r"\b\d{6,}@[A-Za-z][\w.]*")),
     ("mac", re.compile(r"\b(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}\b")),
     (
         "client",

@@ -7,7 +7,7 @@ Words live in the templates; only unit names live here.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
 OPEN = "\N{GREATER-THAN OR EQUAL TO} "
@@ -26,10 +26,17 @@ def instant(value: str, *, fraction: bool = True) -> str:
         at = datetime.fromisoformat(value)
     except ValueError:
         return value
+    if not fraction:
+        at = to_second(at)
     clock = f"{at:%Y-%m-%d %H:%M:%S}"
     if fraction and at.microsecond:
         clock += f".{at.microsecond:06d}".rstrip("0")
     return f"{clock} {at.isoformat()[-6:]}" if at.utcoffset() is not None else clock
+
+
+def to_second(at: datetime) -> datetime:
+    """Round an instant to the second; half a second rounds up."""
+    return (at + timedelta(microseconds=500_000)).replace(microsecond=0)
 
 
 def elapsed(start: str | None, end: str | None) -> float | None:
@@ -40,7 +47,7 @@ def elapsed(start: str | None, end: str | None) -> float | None:
     if start is None or end is None:
         return None
     try:
-        first, last = (datetime.fromisoformat(text).replace(microsecond=0) for text in (start, end))
+        first, last = (to_second(datetime.fromisoformat(text)) for text in (start, end))
         return (last - first).total_seconds()
     except (ValueError, TypeError):
         return None

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
+HALF = 500_000
+"""Microseconds added before an instant is cut to the second, which rounds it."""
+
+
 def moment(us: int, zone: ZoneInfo) -> dt.datetime:
     """Return an instant in a zone."""
     return dt.datetime.fromtimestamp(us // 1_000_000, zone).replace(microsecond=us % 1_000_000)
@@ -39,6 +43,7 @@ class Statements:
             at=self.at,
             clock=self.clock,
             between=between,
+            span=span,
             secs=lambda value: prose.duration(round(value)),
             num=number,
         )
@@ -47,11 +52,11 @@ class Statements:
 
     def at(self, us: int) -> str:
         """Show an instant with date and offset, to the second."""
-        return prose.instant(moment(us, self.zone).isoformat(timespec="seconds"))
+        return prose.instant(moment(us + HALF, self.zone).isoformat(timespec="seconds"))
 
     def clock(self, us: int) -> str:
         """Show the time of day of an instant."""
-        return f"{moment(us, self.zone):%H:%M:%S}"
+        return f"{moment(us + HALF, self.zone):%H:%M:%S}"
 
     def say(self, key: str, values: dict[str, Any]) -> str:
         """Return one statement as plain text."""
@@ -63,7 +68,13 @@ class Statements:
 
 def between(edges: tuple[int, int]) -> str:
     """Show the time between two instants as shown to the second, so that it equals their difference on the page."""
-    return prose.duration(edges[1] // 1_000_000 - edges[0] // 1_000_000)
+    return prose.duration((edges[1] + HALF) // 1_000_000 - (edges[0] + HALF) // 1_000_000)
+
+
+def span(edges: tuple[float, float]) -> str:
+    """Show an interval of durations in one unit: ``6 to 10 min``."""
+    unit, size = ("min", 60) if edges[0] >= 120 and not any(edge % 60 for edge in edges) else ("s", 1)
+    return f"{prose.number(edges[0] / size)} to {prose.number(edges[1] / size)} {unit}"
 
 
 def number(value: float | str) -> str:

@@ -60,6 +60,7 @@ BLAME = re.compile(
 LONGEST = 11_000
 SUMMARY_WORDS = 120
 TIMELINE_ROWS = 40
+SHOWN_LINES = 40
 JOURNAL = b"LPKSHHRH"
 SQLITE = b"SQLite format 3"
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
@@ -122,8 +123,14 @@ def section(page: str, title: str) -> str:
 
 @pytest.mark.parametrize("file", golden.FILES)
 def test_the_report_is_the_approved_one(name: str, file: str) -> None:
-    diff = golden.difference(name, file)
-    assert not diff, f"if the change is meant: python tests/golden.py --write {name}\n{diff}"
+    diff = golden.difference(name, file).split("\n")
+    if diff != [""]:
+        shown = "\n".join(line[:200] for line in diff[:SHOWN_LINES])
+        more = f"\n({len(diff)} lines in all)"
+        pytest.fail(
+            f"if the change is meant: python tests/golden.py --write {name}\n{shown}{more}",
+            pytrace=False,
+        )
 
 
 @pytest.mark.parametrize(("fixture", "claim"), list(expectations()))

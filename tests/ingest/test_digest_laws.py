@@ -9,12 +9,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from forensics import formats
+from forensics.formats.text import lines_of
 from forensics.ingest import plan
 from forensics.model.plug import Transport
 
 HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large]
 FAST = settings(max_examples=25, deadline=None, suppress_health_check=HEALTH)
-FEW = settings(max_examples=20, deadline=None, suppress_health_check=HEALTH)
+FEW = settings(max_examples=8, deadline=None, suppress_health_check=HEALTH)
 """Each example reads a whole log several times."""
 KNOWN_TO_FAIL = settings(FEW, phases=[Phase.explicit, Phase.generate])
 """Without looking for the smallest example."""
@@ -248,3 +250,20 @@ def test_unreadable_time_is_null_and_counted(name: str, good: str, bad: str) -> 
     assert records["ts"].is_null().to_list() == [False, True]
     assert source.undated == 1
     assert any(limit.startswith("1 records have no readable time") for limit in source.limits)
+
+
+@pytest.mark.xfail(strict=True, reason="formats.text.lines_of: pl.read_lines inflates whatever begins like zlib, gzip or zstd: OSError, or the lines are gone")
+@pytest.mark.parametrize("text", ["x^2 + y", "x\x01", "x\N{LATIN SMALL LETTER U WITH DIAERESIS}"])
+def test_text_that_begins_like_a_compressed_stream(text: str) -> None:
+    """A shard is text already: a line that happens to begin like a zlib stream is a line."""
+    codec = "latin-1" if not text.isascii() else "ascii"
+
+    assert len(lines_of(f"{text}\n".encode(codec))) == 1
+
+
+@pytest.mark.xfail(strict=True, reason="formats.text.lines_of: pl.read_lines inflates the head of a zstd file, which is cut: OSError without errno, and the whole run ends")
+def test_cut_zstd_head_is_no_error() -> None:
+    """The head of a compressed file that no format reads scores 0 everywhere."""
+    head = b"\x28\xb5\x2f\xfd" + bytes(range(256)) * 16
+
+    assert {name: plug.sniff(head) for name, plug in formats.all_transports().items() if plug.sniff(head)} == {}

@@ -79,7 +79,8 @@ def _links(image: Image, at: int, size: int) -> Index:
         links = as_index(image.halves[at * 2 + 6 : at * 2 + size // 4])
     else:
         links = as_index(image.words[at + 3 : at + size // 8])
-    return links[links != 0]
+    used: Index = links[links != 0]
+    return used
 
 
 def _ordered(seqnums: Words) -> Index:

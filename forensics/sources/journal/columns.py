@@ -63,17 +63,17 @@ _kept: dict[int, Any] = {}
 _numbers = count(1)
 
 
-@_RELEASE
 def _release_schema(address: int) -> None:
     _Schema.from_address(address).release = None
 
 
-@_RELEASE
 def _release_array(address: int) -> None:
     array = _Array.from_address(address)
     _kept.pop(array.private_data, None)
     array.release = None
 
+
+_RELEASERS = (_RELEASE(_release_schema), _RELEASE(_release_array))
 
 _new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi)
@@ -86,8 +86,12 @@ class _BinaryView:
     def __init__(self, views: Words, valid: Octets | None, nulls: int, buffers: Sequence[Octets]) -> None:
         self._rows, self._nulls = len(views), nulls
         sizes = np.array([buffer.size for buffer in buffers], np.int64)
-        parts = [views, *buffers, sizes]
-        addresses = [None if valid is None else valid.ctypes.data, *(part.ctypes.data for part in parts)]
+        addresses = [
+            None if valid is None else valid.ctypes.data,
+            views.ctypes.data,
+            *(buffer.ctypes.data for buffer in buffers),
+            sizes.ctypes.data,
+        ]
         self._addresses = (ctypes.c_void_p * len(addresses))(*addresses)
         self._hold = (views, valid, buffers, sizes, self._addresses)
         self._structs: list[ctypes.Structure] = []
@@ -96,8 +100,7 @@ class _BinaryView:
         """Give the capsules of schema and array."""
         number = next(_numbers)
         _kept[number] = self._hold
-        release_schema = ctypes.cast(_release_schema, ctypes.c_void_p)
-        release_array = ctypes.cast(_release_array, ctypes.c_void_p)
+        release_schema, release_array = (ctypes.cast(release, ctypes.c_void_p) for release in _RELEASERS)
         schema = _Schema(b"vz", b"", None, 2, 0, None, None, release_schema, None)
         array = _Array(
             self._rows,

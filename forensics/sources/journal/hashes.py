@@ -54,14 +54,14 @@ def _jenkins(halves: Halves, start: Index, length: Index, blocks: Index) -> Word
         active = slice(int(np.searchsorted(blocks, block, "right")), None)
         here = at[active]
         x, y, z = a[active], b[active], c[active]
-        for word in (x, y, z):
-            word += halves.take(here, mode="clip")
-            here += 1
-        for minuend, shifted, bits in ((0, 2, 4), (1, 0, 6), (2, 1, 8), (0, 2, 16), (1, 0, 19), (2, 1, 4)):
-            lane, other, third = (x, y, z)[minuend], (x, y, z)[shifted], (x, y, z)[3 - minuend - shifted]
-            lane -= other
-            lane ^= _left(other, bits)
-            other += third
+        x += halves.take(here, mode="clip")
+        y += halves.take(here + 1, mode="clip")
+        z += halves.take(here + 2, mode="clip")
+        here += 3
+        for left, middle, right, bits in (
+            (x, z, y, 4), (y, x, z, 6), (z, y, x, 8), (x, z, y, 16), (y, x, z, 19), (z, y, x, 4),
+        ):  # fmt: skip
+            _mix(left, middle, right, bits)
     mask = _REST[length - blocks * 12]
     a += halves.take(at, mode="clip") & mask[:, 0]
     b += halves.take(at + 1, mode="clip") & mask[:, 1]
@@ -69,9 +69,19 @@ def _jenkins(halves: Halves, start: Index, length: Index, blocks: Index) -> Word
     for lane, other, bits in (
         (c, b, 14), (a, c, 11), (b, a, 25), (c, b, 16), (a, c, 4), (b, a, 14), (c, b, 24),
     ):  # fmt: skip
-        lane ^= other
-        lane -= _left(other, bits)
+        _finish(lane, other, bits)
     return (c.astype(np.uint64) << np.uint64(32)) | b
+
+
+def _mix(left: Halves, middle: Halves, right: Halves, bits: int) -> None:
+    left -= middle
+    left ^= _left(middle, bits)
+    middle += right
+
+
+def _finish(lane: Halves, other: Halves, bits: int) -> None:
+    lane ^= other
+    lane -= _left(other, bits)
 
 
 def _left(lane: Halves, bits: int) -> Halves:

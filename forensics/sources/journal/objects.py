@@ -91,8 +91,8 @@ def credible(image: Image, at: Index) -> Flags:
     kind, size, seqnum, realtime, monotonic = (image.pick(at + word) for word in range(5))
     step = np.uint64(4 if image.header.compact else 16)
     room = (image.bytes - at * 8).astype(np.uint64)
-    good = inside & ((kind & _TYPE_AND_FLAGS) == ENTRY)
+    good: Flags = inside & ((kind & _TYPE_AND_FLAGS) == ENTRY)
     good &= (size > 64) & (size <= room) & (size <= _LARGEST_ENTRY) & ((size - np.uint64(64)) % step == 0)
     good &= (seqnum > 0) & (realtime > 0) & (realtime < _LATEST) & (monotonic < _LATEST)
-    good &= (image.pick(at + 5) | image.pick(at + 6)) != 0
+    good &= (image.pick(at + 5) | image.pick(at + 6)) != np.uint64(0)
     return good

@@ -117,14 +117,14 @@ def read_payloads(image: Image, objects: Objects, fields: Sequence[str]) -> Payl
 def own_hash_differs(image: Image, objects: Objects, payloads: Payloads, rows: Index) -> Index:
     """Rows whose payload does not have the hash stored in its own DATA object."""
     stored = image.words[objects.data[rows] + 2]
-    if not image.header.keyed:
-        return rows[stored != payloads.hashed[rows]]
-    key = bytes.fromhex(image.header.file_id)
-    actual = np.zeros(len(rows), np.uint64)
-    for words, unpacked in ((image.words, 0), (payloads.side, 1)):
-        mine = np.flatnonzero(payloads.unpacked[rows] == unpacked)
-        actual[mine] = siphash(words, key, payloads.start[rows[mine]], payloads.length[rows[mine]])
-    return rows[stored != actual]
+    actual = payloads.hashed[rows]
+    if image.header.keyed:
+        key = bytes.fromhex(image.header.file_id)
+        for words, unpacked in ((image.words, 0), (payloads.side, 1)):
+            mine = np.flatnonzero(payloads.unpacked[rows] == unpacked)
+            actual[mine] = siphash(words, key, payloads.start[rows[mine]], payloads.length[rows[mine]])
+    differing: Index = rows[stored != actual]
+    return differing
 
 
 def _classify(words: Words, start: Index, length: Index, fields: Sequence[str]) -> Octets:
