@@ -43,8 +43,9 @@ format: $(TOOLS) ## rewrite the code in the one format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-golden: $(TOOLS) ## show how the approved reports would change, and rewrite them
+golden: $(TOOLS) ## show how approved reports and README's excerpt would change, and rewrite them
 	TZ=UTC $(BIN)/python tests/golden.py --write
+	TZ=UTC $(BIN)/python tests/test_readme.py
 
 bench: $(TOOLS) ## time and memory on large generated inputs
 	TZ=UTC $(BIN)/python benchmarks/run.py

@@ -335,7 +335,7 @@ def reconcile(
     due: Due, holes: list[tuple[int, int]], asked: list[int], by_time: dict[int, Due], reach: int
 ) -> Due:
     """Return one due time in the light of the monitor's own record."""
-    if due.state not in ("missed", "blind"):
+    if due.state not in ("missed", "blind", "late"):
         return due
     if any(lo < due.at < hi for lo, hi in holes):
         return replace(due, state="blind")
@@ -343,6 +343,8 @@ def reconcile(
     if at >= len(asked) or asked[at] > due.at + reach:
         return due
     said = by_time[asked[at]]
+    if due.state == "late":
+        return replace(due, state="answered", rivals=()) if said.state == "answered" else due
     return replace(due, state="missed" if said.state == "failed" else "blind", ref=said.ref, error=said.error)
 
 

@@ -113,7 +113,7 @@ def chart_files(
 
 def annex(document: dict[str, Any], *, as_lines: bool) -> str:
     """Return every cited line."""
-    from forensics.report.markdown import fence
+    from forensics.report.markdown import fence, inline
 
     names = {source["id"]: source["name"] for source in document["sources"]}
     if as_lines:
@@ -121,11 +121,15 @@ def annex(document: dict[str, Any], *, as_lines: bool) -> str:
             json.dumps({**item, "source": names[item["source"]]}, ensure_ascii=False) + "\n"
             for item in document["evidence"]
         )
+    rows = [
+        f"- {row['at']} {inline(row['text'])} ({', '.join(row['evidence']) or '-'})"
+        for row in document["timeline"]
+    ]
     parts = [
-        f"## {item['id']} {names[item['source']]}:{item['line']} {item['at'] or ''}\n\n{fence(item['text'].splitlines() or [''])}\n"
+        f"## {item['id']} {inline(names[item['source']])}:{item['line']} {item['at'] or ''}\n\n{fence(item['text'].splitlines() or [''])}\n"
         for item in document["evidence"]
     ]
-    return "# Evidence\n\n" + "\n".join(parts)
+    return "\n".join(["# Evidence", "", "## Timeline, all rows", "", *rows, "", *parts])
 
 
 def tell(document: dict[str, Any], files: list[Path], output: Path) -> None:

@@ -161,7 +161,6 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
             Grade.INFERRED,
             {"n": len(stalls), "total": total, "open": any(item.end is None for item in stalls)},
             stall_refs(stall),
-            alternatives=SILENT,
         )
     if pool is None and stall is None:
         for name in ("db_slots_exhausted", "redis_failed", "service_restarted", "out_of_memory", "db_down"):
@@ -358,15 +357,6 @@ def stall_links(signals: Signals, stall: Stall) -> Iterator[Finding]:
         "mechanism.stall", "mechanism", Grade.INFERRED, {"stall": stall, "kinds": kinds, "last": signals.window[1]}, stall_refs(stall),
         method="silence against the service's own rate, with independent witnesses", alternatives=SILENT,
     )  # fmt: skip
-    multiples = kinds.get("multiples")
-    if multiples and multiples.refs:
-        yield Finding(
-            "mechanism.multiples",
-            "mechanism",
-            Grade.DERIVED,
-            {"witness": multiples.detail, "n": multiples.n},
-            multiples.refs,
-        )
 
 
 def probe_link(signals: Signals) -> Iterator[Finding]:

@@ -35,6 +35,15 @@ UNKNOWN = "\N{EN DASH}"
 """Stands where a value is null or empty."""
 BARRED = frozenset({"summary", "mechanism"})
 """Sections in which a mere clue has no place; it is shown among the clues instead."""
+STORY = (
+    ("healthy", "recovered", "wait", "alert", "late", "stop", "kill", "restart", "deploy"),
+    ("stall_end", "stall", "probe", "start", "exited", "timeout"),
+    ("failures", "incident"),
+    ("blind", "blind_end"),
+    ("sample",),
+    ("note",),
+)
+"""Kinds of the timeline's rows, from those that carry the story to those that other sections tell."""
 KEPT = frozenset({"summary", "times", "timeline", "mechanism", "ruled_out", "alert"})
 """Sections that are shortened last."""
 
@@ -90,7 +99,7 @@ LEVELS = (
     Limits(
         text=240, why=80, refs=1, findings=9, timeline=16, rows=4, minutes=10, evidence=2, line=48, pad=""
     ),
-    Limits(text=200, why=64, refs=1, findings=7, timeline=12, rows=3, minutes=8, evidence=2, line=44, pad=""),
+    Limits(text=320, why=64, refs=1, findings=8, timeline=13, rows=3, minutes=8, evidence=1, line=40, pad=""),
 )
 """From roomy to tight; the first that fits is used."""
 
@@ -174,6 +183,12 @@ class Page:
     def _lines(self, ids: list[str]) -> list[dict[str, Any]]:
         """Look up lines of evidence."""
         return [self.known[i] for i in sorted(ids, key=_natural)]
+
+    def story(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the rows of the timeline that there is room for: those that carry the story, in time order."""
+        rank = {kind: place for place, kinds in enumerate(STORY) for kind in kinds}
+        order = sorted(range(len(rows)), key=lambda at: (rank.get(rows[at]["kind"], len(STORY) - 2), at))
+        return [rows[at] for at in sorted(order[: self.limits.timeline])]
 
     def offset(self) -> str | None:
         """Return the offset that all instants of the tables share, None where they differ (a clock change)."""

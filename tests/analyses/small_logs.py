@@ -27,25 +27,52 @@ def us(second: float) -> int:
 
 def journal(lines: Iterable[Line], *, unit: str = "crm-api", pid: int = 81) -> str:
     """Render lines as journalctl -o json, in time order."""
-    return entries((second, {"_SYSTEMD_UNIT": f"{unit}.service", "_PID": str(pid), "_TRANSPORT": "stdout", "MESSAGE": text}) for second, text in lines)
+    return entries(
+        (
+            second,
+            {"_SYSTEMD_UNIT": f"{unit}.service", "_PID": str(pid), "_TRANSPORT": "stdout", "MESSAGE": text},
+        )
+        for second, text in lines
+    )
 
 
 def entries(rows: Iterable[tuple[float, dict[str, str]]]) -> str:
     """Render journal entries of any fields, in time order."""
     out = []
     for number, (second, fields) in enumerate(sorted(rows, key=lambda row: row[0])):
-        out.append(json.dumps({"__REALTIME_TIMESTAMP": str(us(second)), "__CURSOR": f"s=1;i={number:x}", "PRIORITY": "6", **fields}) + "\n")
+        out.append(
+            json.dumps(
+                {
+                    "__REALTIME_TIMESTAMP": str(us(second)),
+                    "__CURSOR": f"s=1;i={number:x}",
+                    "PRIORITY": "6",
+                    **fields,
+                }
+            )
+            + "\n"
+        )
     return "".join(out)
 
 
 def manager(second: float, text: str, unit: str = "crm-api") -> tuple[float, dict[str, str]]:
     """Return an entry of systemd about a unit."""
-    return second, {"_PID": "1", "_COMM": "systemd", "UNIT": f"{unit}.service", "SYSLOG_IDENTIFIER": "systemd", "MESSAGE": text}
+    return second, {
+        "_PID": "1",
+        "_COMM": "systemd",
+        "UNIT": f"{unit}.service",
+        "SYSLOG_IDENTIFIER": "systemd",
+        "MESSAGE": text,
+    }
 
 
 def printed(second: float, text: str, unit: str = "crm-api", pid: int = 81) -> tuple[float, dict[str, str]]:
     """Return an entry of a service."""
-    return second, {"_SYSTEMD_UNIT": f"{unit}.service", "_PID": str(pid), "_TRANSPORT": "stdout", "MESSAGE": text}
+    return second, {
+        "_SYSTEMD_UNIT": f"{unit}.service",
+        "_PID": str(pid),
+        "_TRANSPORT": "stdout",
+        "MESSAGE": text,
+    }
 
 
 def at(second: float, *texts: str) -> list[Line]:
@@ -53,10 +80,20 @@ def at(second: float, *texts: str) -> list[Line]:
     return [(second + index * 1e-5, text) for index, text in enumerate(texts)]
 
 
-def served(start: float, end: float, step: float = 1.0, path: str = "/api/views", status: str = "200 OK", client: str = "203.0.113.15") -> list[Line]:
+def served(
+    start: float,
+    end: float,
+    step: float = 1.0,
+    path: str = "/api/views",
+    status: str = "200 OK",
+    client: str = "203.0.113.15",
+) -> list[Line]:
     """Return requests served at an even rate."""
     count = int((end - start) / step)
-    return [(start + index * step, f'INFO:     {client}:0 - "GET {path} HTTP/1.1" {status}') for index in range(count)]
+    return [
+        (start + index * step, f'INFO:     {client}:0 - "GET {path} HTTP/1.1" {status}')
+        for index in range(count)
+    ]
 
 
 def probes(seconds: Iterable[float], client: str = "203.0.113.9") -> list[Line]:

@@ -55,12 +55,17 @@ class TestAnalysis:
         answer = think(junk="lorem ipsum\n").facts[analysis.gives]
 
         assert isinstance(answer, analysis.gives)
-        assert [] == list(refs(answer))
+        assert list(refs(answer)) == []
 
     def test_places_exist(self, analysis: Analysis, think: Callable[..., Case]) -> None:
         """Every place that an answer names is a line of an input."""
-        lines = [*logs.served(0, 300), *[line for second in range(60, 90) for line in logs.at(second + 0.5, *logs.TRACEBACK)]]
+        lines = [
+            *logs.served(0, 300),
+            *[line for second in range(60, 90) for line in logs.at(second + 0.5, *logs.TRACEBACK)],
+        ]
         case = think(api=logs.journal(lines), monitor=logs.beats(range(0, 300, 20), down=(80,)))
         totals = {source.index: source.lines.total for source in case.evidence.sources if source.lines}
 
-        assert [] == [ref for ref in refs(case.facts[analysis.gives]) if not 1 <= ref.line <= totals[ref.source]]
+        assert [
+            ref for ref in refs(case.facts[analysis.gives]) if not 1 <= ref.line <= totals[ref.source]
+        ] == []

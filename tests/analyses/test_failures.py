@@ -47,7 +47,15 @@ class TestCounting:
 
     def test_three_links_of_a_chain(self, think) -> None:
         """A longer chain is one failure still."""
-        chain = [*logs.TRACEBACK, *logs.DURING, *logs.TRACEBACK, "", "The above exception was the direct cause of the following exception:", "", *logs.TRACEBACK]
+        chain = [
+            *logs.TRACEBACK,
+            *logs.DURING,
+            *logs.TRACEBACK,
+            "",
+            "The above exception was the direct cause of the following exception:",
+            "",
+            *logs.TRACEBACK,
+        ]
 
         assert count(think, *logs.at(60, *chain)) == (1, 1, 3)
 
@@ -63,17 +71,38 @@ class TestCounting:
 
     def test_head_line_with_its_stack(self, think) -> None:
         """A log line that states the text and heads its own traceback is one failure."""
-        assert count(think, *logs.at(60, f"ERROR:    checkout failed: {logs.POOL}", *logs.TRACEBACK)) == (1, 1, 2)
+        assert count(think, *logs.at(60, f"ERROR:    checkout failed: {logs.POOL}", *logs.TRACEBACK)) == (
+            1,
+            1,
+            2,
+        )
 
     def test_message_and_its_own_traceback(self, think) -> None:
         """Where each one-line message is followed at once by a traceback of the same text, both are one failure."""
-        lines = [line for n in range(5) for line in logs.at(60 + 3 * n, f"app.api: falha ao listar: {logs.POOL}", logs.served(0, 1)[0][1].replace("200 OK", "500 Internal Server Error"), "ERROR:    Exception in ASGI application", *logs.TRACEBACK)]
+        lines = [
+            line
+            for n in range(5)
+            for line in logs.at(
+                60 + 3 * n,
+                f"app.api: falha ao listar: {logs.POOL}",
+                logs.served(0, 1)[0][1].replace("200 OK", "500 Internal Server Error"),
+                "ERROR:    Exception in ASGI application",
+                *logs.TRACEBACK,
+            )
+        ]
 
         assert count(think, *lines) == (5, 5, 10)
 
     def test_messages_apart_from_tracebacks(self, think) -> None:
         """One-line messages seconds away from the tracebacks are failures of their own."""
-        lines = [line for n in range(5) for line in (*logs.at(60 + 6 * n, f"app.api: falha ao listar: {logs.POOL}"), *logs.at(63 + 6 * n, *logs.TRACEBACK))]
+        lines = [
+            line
+            for n in range(5)
+            for line in (
+                *logs.at(60 + 6 * n, f"app.api: falha ao listar: {logs.POOL}"),
+                *logs.at(63 + 6 * n, *logs.TRACEBACK),
+            )
+        ]
 
         assert count(think, *lines) == (10, 10, 10)
 
@@ -87,15 +116,22 @@ class TestCounting:
 
     def test_echoed_source_alone(self, think) -> None:
         """A traceback that only quotes the text in its source lines is no failure of it."""
-        case = think(api=logs.journal([*logs.served(0, 200), *logs.at(60, logs.TRACEBACK[0], *logs.FRAMES, "ValueError: other")]))
+        case = think(
+            api=logs.journal(
+                [*logs.served(0, 200), *logs.at(60, logs.TRACEBACK[0], *logs.FRAMES, "ValueError: other")]
+            )
+        )
 
-        assert [] == [item for item in case.facts[Failures].groups if item.signature == POOL]
+        assert [item for item in case.facts[Failures].groups if item.signature == POOL] == []
 
     def test_two_processes_do_not_join(self, think) -> None:
         """Lines of two processes that interleave stay two failures."""
         rows = [logs.printed(second, text) for second, text in logs.served(0, 200)]
         for index, text in enumerate(logs.TRACEBACK):
-            rows += [logs.printed(60 + index * 1e-4, text, pid=81), logs.printed(60 + index * 1e-4 + 5e-5, text, pid=82)]
+            rows += [
+                logs.printed(60 + index * 1e-4, text, pid=81),
+                logs.printed(60 + index * 1e-4 + 5e-5, text, pid=82),
+            ]
         found = group(think(api=logs.entries(rows)))
 
         assert (found.failures, found.lines) == (2, 2)
@@ -110,8 +146,22 @@ class TestCounting:
 
     def test_declared_loss_is_a_lower_bound(self, think) -> None:
         """Where journald dropped lines of the unit, the count is a lower bound that is open above."""
-        rows = [logs.printed(second, text) for second, text in [*logs.served(0, 200), *logs.at(60, *logs.TRACEBACK)]]
-        rows.append((90, {"SYSLOG_IDENTIFIER": "systemd-journald", "_COMM": "systemd-journal", "_SYSTEMD_UNIT": "systemd-journald.service", "_PID": "300", "MESSAGE": "Suppressed 44 messages from crm-api.service"}))
+        rows = [
+            logs.printed(second, text)
+            for second, text in [*logs.served(0, 200), *logs.at(60, *logs.TRACEBACK)]
+        ]
+        rows.append(
+            (
+                90,
+                {
+                    "SYSLOG_IDENTIFIER": "systemd-journald",
+                    "_COMM": "systemd-journal",
+                    "_SYSTEMD_UNIT": "systemd-journald.service",
+                    "_PID": "300",
+                    "MESSAGE": "Suppressed 44 messages from crm-api.service",
+                },
+            )
+        )
         found = group(think(api=logs.entries(rows)))
 
         assert (found.failures, found.failures_max, found.bound) == (1, None, "at_least")
@@ -130,13 +180,18 @@ class TestBackDating:
     def test_milliseconds(self, think) -> None:
         """A wait that is stated in milliseconds is subtracted as such."""
         text = "[Gateway] 11445  - 11/29/2026, 12:01:30 PM    WARN [WebhookService] Webhook delivery failed event=messages.upsert id=3EB0 attempt=1/5 after 12500ms: timeout of 12500ms exceeded"
-        found = group(think(gw=logs.journal([*logs.served(0, 200), (90, text)], unit="gateway")), "webhook.delivery-failed")
+        found = group(
+            think(gw=logs.journal([*logs.served(0, 200), (90, text)], unit="gateway")),
+            "webhook.delivery-failed",
+        )
 
         assert found.first_wait_began == logs.us(77.5)
 
     def test_no_wait_is_made_up(self, think) -> None:
         """A text that states no wait is placed where it was printed."""
-        text = "sqlalchemy.exc.TimeoutError: QueuePool limit of size 5 overflow 10 reached, connection timed out"
+        text = (
+            "sqlalchemy.exc.TimeoutError: QueuePool limit of size 5 overflow 10 reached, connection timed out"
+        )
         found = group(think(api=logs.journal([*logs.served(0, 200), (90, text)])))
 
         assert (found.first, found.first_wait_began) == (logs.us(90), None)
@@ -156,15 +211,27 @@ class TestDaily:
 
     def test_utc(self, think) -> None:
         """In UTC the failure falls on 30 November, the only whole day."""
-        assert self.days(think, "UTC") == {"2026-11-29": (0, True), "2026-11-30": (1, False), "2026-12-01": (0, True)}
+        assert self.days(think, "UTC") == {
+            "2026-11-29": (0, True),
+            "2026-11-30": (1, False),
+            "2026-12-01": (0, True),
+        }
 
     def test_west(self, think) -> None:
         """In São Paulo the same failure is one of 29 November."""
-        assert self.days(think, "America/Sao_Paulo") == {"2026-11-29": (1, True), "2026-11-30": (0, False), "2026-12-01": (0, True)}
+        assert self.days(think, "America/Sao_Paulo") == {
+            "2026-11-29": (1, True),
+            "2026-11-30": (0, False),
+            "2026-12-01": (0, True),
+        }
 
     def test_east(self, think) -> None:
         """In Auckland the coverage touches other days."""
-        assert self.days(think, "Pacific/Auckland") == {"2026-11-30": (1, True), "2026-12-01": (0, False), "2026-12-02": (0, True)}
+        assert self.days(think, "Pacific/Auckland") == {
+            "2026-11-30": (1, True),
+            "2026-12-01": (0, False),
+            "2026-12-02": (0, True),
+        }
 
     @pytest.mark.parametrize("zone", ["America/New_York", "UTC"])
     def test_day_with_a_clock_change(self, think, zone: str) -> None:

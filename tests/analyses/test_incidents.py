@@ -24,7 +24,10 @@ def pool(start: float, count: int, step: float = 1.0) -> list[logs.Line]:
 
 def spans(case: Case) -> list[tuple[int, int | None]]:
     """Return (start, end) of the incidents in seconds after noon."""
-    return [(round(item.start / 1e6 - logs.NOON), None if item.end is None else round(item.end / 1e6 - logs.NOON)) for item in case.facts[Incidents].items]
+    return [
+        (round(item.start / 1e6 - logs.NOON), None if item.end is None else round(item.end / 1e6 - logs.NOON))
+        for item in case.facts[Incidents].items
+    ]
 
 
 def test_quiet_day(think: Callable[..., Case]) -> None:
@@ -34,7 +37,12 @@ def test_quiet_day(think: Callable[..., Case]) -> None:
 
 def test_lone_500(think: Callable[..., Case]) -> None:
     """One failed request is no incident."""
-    assert spans(think(api=logs.journal([*logs.served(0, 1800), (900.5, f"INFO:     203.0.113.1:0 - {FAILED}")]))) == []
+    assert (
+        spans(
+            think(api=logs.journal([*logs.served(0, 1800), (900.5, f"INFO:     203.0.113.1:0 - {FAILED}")]))
+        )
+        == []
+    )
 
 
 def test_lone_failure(think: Callable[..., Case]) -> None:
@@ -52,7 +60,10 @@ def test_burst(think: Callable[..., Case]) -> None:
     assert incident.services == ("crm-api",)
 
 
-@pytest.mark.xfail(strict=True, reason="incidents.recovery: only clients that ask at most 12 times a minute count as served; a busy service never recovers")
+@pytest.mark.xfail(
+    strict=True,
+    reason="incidents.recovery: only clients that ask at most 12 times a minute count as served; a busy service never recovers",
+)
 def test_recovery_of_a_busy_service(think: Callable[..., Case]) -> None:
     """A service that answered hundreds of requests after the last failure has recovered."""
     (incident,) = think(api=logs.journal([*logs.served(0, 1800), *pool(900.5, 30)])).facts[Incidents].items
@@ -69,12 +80,17 @@ def test_recovery_of_a_rarely_asked_service(think: Callable[..., Case]) -> None:
 
 def test_two_freezes_far_apart(think: Callable[..., Case]) -> None:
     """Two bursts a quarter of an hour apart are two incidents."""
-    assert spans(think(api=logs.journal([*logs.served(0, 3600), *pool(900.5, 30), *pool(1800.5, 30)]))) == [(870, 930), (1770, 1830)]
+    assert spans(think(api=logs.journal([*logs.served(0, 3600), *pool(900.5, 30), *pool(1800.5, 30)]))) == [
+        (870, 930),
+        (1770, 1830),
+    ]
 
 
 def test_two_bursts_close_together(think: Callable[..., Case]) -> None:
     """Two bursts whose waits nearly touch are one incident."""
-    assert spans(think(api=logs.journal([*logs.served(0, 3600), *pool(900.5, 30), *pool(990.5, 30)]))) == [(870, 1020)]
+    assert spans(think(api=logs.journal([*logs.served(0, 3600), *pool(900.5, 30), *pool(990.5, 30)]))) == [
+        (870, 1020)
+    ]
 
 
 def test_ongoing(think: Callable[..., Case]) -> None:
@@ -87,8 +103,11 @@ def test_ongoing(think: Callable[..., Case]) -> None:
 
 
 def failing(start: float, count: int, step: float) -> list[logs.Line]:
-    """Return requests answered with 500."""
-    return [(start + n * step, f"INFO:     203.0.113.1:0 - {FAILED}") for n in range(count)]
+    """Return requests of many clients answered with 500, off any beat."""
+    return [
+        (start + n * step + step * 0.4 * (n * n % 7) / 7, f"INFO:     203.0.113.{n % 50}:0 - {FAILED}")
+        for n in range(count)
+    ]
 
 
 def test_steady_errors_are_background(think: Callable[..., Case]) -> None:
@@ -98,7 +117,9 @@ def test_steady_errors_are_background(think: Callable[..., Case]) -> None:
 
 def test_burst_upon_a_habit(think: Callable[..., Case]) -> None:
     """A burst well above the habit is an incident although there are always some failures."""
-    found = spans(think(api=logs.journal([*logs.served(0, 7200), *failing(30.5, 24, 300), *failing(3600.2, 120, 0.5)])))
+    found = spans(
+        think(api=logs.journal([*logs.served(0, 7200), *failing(30.5, 24, 300), *failing(3600.2, 120, 0.5)]))
+    )
 
     assert found == [(3600, 3660)]
 
@@ -106,7 +127,10 @@ def test_burst_upon_a_habit(think: Callable[..., Case]) -> None:
 def test_outage_by_crash(think: Callable[..., Case]) -> None:
     """A process that dies and is started again later is an incident without any failure text."""
     rows = [logs.printed(second, text) for second, text in logs.served(0, 1800) if not 900 < second < 960]
-    rows += [logs.manager(900.3, "crm-api.service: Main process exited, code=killed, status=9/KILL"), logs.manager(900.4, "crm-api.service: Failed with result 'signal'.")]
+    rows += [
+        logs.manager(900.3, "crm-api.service: Main process exited, code=killed, status=9/KILL"),
+        logs.manager(900.4, "crm-api.service: Failed with result 'signal'."),
+    ]
     rows += [logs.manager(959, "Started crm-api.service - CRM API (uvicorn).")]
     case = think(api=logs.entries(rows))
     (outage,) = case.facts[Restarts].outages
@@ -117,16 +141,27 @@ def test_outage_by_crash(think: Callable[..., Case]) -> None:
 
 def test_people_say_when(think: Callable[..., Case]) -> None:
     """Events of the case file date detection, acknowledgement and mitigation."""
-    events = "".join(f'[[event]]\nat = "2026-11-29T12:{minute}:00Z"\nkind = "{kind}"\n' for minute, kind in ((16, "detected"), (17, "acknowledged"), (18, "mitigated")))
-    (incident,) = think(events, api=logs.journal([*logs.served(0, 1800), *pool(900.5, 30)])).facts[Incidents].items
+    events = "".join(
+        f'[[event]]\nat = "2026-11-29T12:{minute}:00Z"\nkind = "{kind}"\n'
+        for minute, kind in ((16, "detected"), (17, "acknowledged"), (18, "mitigated"))
+    )
+    (incident,) = (
+        think(events, api=logs.journal([*logs.served(0, 1800), *pool(900.5, 30)])).facts[Incidents].items
+    )
 
-    assert [incident.detected_at, incident.acknowledged_at, incident.mitigated_at] == [logs.us(960), logs.us(1020), logs.us(1080)]
+    assert [incident.detected_at, incident.acknowledged_at, incident.mitigated_at] == [
+        logs.us(960),
+        logs.us(1020),
+        logs.us(1080),
+    ]
 
 
 def test_samples_around_the_incident(think: Callable[..., Case]) -> None:
     """Before, peak and after are samples, and the limit is told; nothing is interpolated."""
-    values = {**{second: 34 for second in range(0, 900, 120)}, 900: 34, 1020: 46, 1140: 46, 1260: 35, 1380: 35}
-    text = "".join(f'{{"at": {logs.NOON + second}, "conns": {value}, "max": 100}}\n' for second, value in values.items())
+    values = {**dict.fromkeys(range(0, 900, 120), 34), 900: 34, 1020: 46, 1140: 46, 1260: 35, 1380: 35}
+    text = "".join(
+        f'{{"at": {logs.NOON + second}, "conns": {value}, "max": 100}}\n' for second, value in values.items()
+    )
     case = think(api=logs.journal([*logs.served(0, 1800), *pool(940.5, 220)]), pg=text)
     (gauge,) = case.facts[Samples].series
 

@@ -20,13 +20,17 @@ PERIOD = 60
 
 def series(case: Case, seen_by: str = "service") -> Series:
     """Return the only series of health checks as one side saw it."""
-    (found,) = [item for item in case.facts[Probes].series if item.seen_by == seen_by and ("/health" in item.name)]
+    (found,) = [
+        item for item in case.facts[Probes].series if item.seen_by == seen_by and ("/health" in item.name)
+    ]
     return found
 
 
 def states(found: Series) -> dict[int, str]:
     """Return what became of the probes, by minute; the answered ones are left out."""
-    return {round((due.at / 1e6 - logs.NOON) / PERIOD): due.state for due in found.dues if due.state != "answered"}
+    return {
+        round((due.at / 1e6 - logs.NOON) / PERIOD): due.state for due in found.dues if due.state != "answered"
+    }
 
 
 def due(found: Series, minute: int) -> Due:
@@ -35,7 +39,13 @@ def due(found: Series, minute: int) -> Due:
     return item
 
 
-def watched(think: Callable[..., Case], arrivals: list[float], *, busy: tuple[tuple[float, float], ...] = ((0, 1800),), **files: str) -> Case:
+def watched(
+    think: Callable[..., Case],
+    arrivals: list[float],
+    *,
+    busy: tuple[tuple[float, float], ...] = ((0, 1800),),
+    **files: str,
+) -> Case:
     """Run half an hour of a service that serves others in the spans `busy` and is probed at `arrivals`."""
     lines = [line for start, end in busy for line in logs.served(start + 0.5, end, 2)]
     return think(api=logs.journal([*lines, *logs.probes(arrivals)]), **files)
@@ -55,7 +65,9 @@ class TestSeenByTheService:
 
     def test_jitter_is_no_fault(self, think) -> None:
         """A second earlier or later is still the beat."""
-        assert states(series(watched(think, [at + (0.4, -0.4, 0.0)[n % 3] for n, at in enumerate(BEAT)]))) == {}
+        assert (
+            states(series(watched(think, [at + (0.4, -0.4, 0.0)[n % 3] for n, at in enumerate(BEAT)]))) == {}
+        )
 
     def test_missed(self, think) -> None:
         """A beat without an arrival while the service served no one else was missed."""
@@ -80,7 +92,15 @@ class TestSeenByTheService:
 
     def test_failed(self, think) -> None:
         """A 5xx on the beat is a failed probe."""
-        text = logs.journal([*logs.served(0.5, 1800, 2), *[(at, line.replace("200 OK", "503 Service Unavailable") if at == 600 else line) for at, line in logs.probes(BEAT)]])
+        text = logs.journal(
+            [
+                *logs.served(0.5, 1800, 2),
+                *[
+                    (at, line.replace("200 OK", "503 Service Unavailable") if at == 600 else line)
+                    for at, line in logs.probes(BEAT)
+                ],
+            ]
+        )
 
         assert states(series(think(api=text))) == {10: "failed"}
 
@@ -94,9 +114,14 @@ class TestSeenByTheService:
     def test_people_are_no_probe(self, think) -> None:
         """Irregular visits are no series."""
         at = [7.0 * n * n % 1790 for n in range(1, 40)]
-        lines = [*logs.served(0.5, 1800, 2), *[(second, 'INFO:     203.0.113.77:0 - "GET /api/orders HTTP/1.1" 200 OK') for second in at]]
+        lines = [
+            *logs.served(0.5, 1800, 2),
+            *[(second, 'INFO:     203.0.113.77:0 - "GET /api/orders HTTP/1.1" 200 OK') for second in at],
+        ]
 
-        assert [] == [item for item in think(api=logs.journal(lines)).facts[Probes].series if "orders" in item.name]
+        assert [
+            item for item in think(api=logs.journal(lines)).facts[Probes].series if "orders" in item.name
+        ] == []
 
 
 class TestSeenByTheMonitor:
@@ -104,7 +129,10 @@ class TestSeenByTheMonitor:
 
     def test_failed_and_timeout(self, think) -> None:
         """A failed probe is told with its text, and the timeout is read from it."""
-        found = series(watched(think, [at for at in BEAT if at != 600], monitor=logs.beats(BEAT, down=(600.0,))), "monitor")
+        found = series(
+            watched(think, [at for at in BEAT if at != 600], monitor=logs.beats(BEAT, down=(600.0,))),
+            "monitor",
+        )
 
         assert states(found) == {10: "failed"}
         assert (due(found, 10).error, found.timeout_s) == ("timeout of 8000ms exceeded", 8.0)

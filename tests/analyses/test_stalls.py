@@ -25,14 +25,30 @@ def outside(lines: list[logs.Line], quiet: tuple[float, float] = QUIET) -> list[
 
 def burst(second: float, count: int = 40) -> list[logs.Line]:
     """Return the backlog that a process prints when it runs again."""
-    return [(second + n * 0.01, f'INFO:     203.0.113.{n}:0 - "GET /api/views HTTP/1.1" 200 OK') for n in range(count)]
+    return [
+        (second + n * 0.01, f'INFO:     203.0.113.{n}:0 - "GET /api/views HTTP/1.1" 200 OK')
+        for n in range(count)
+    ]
 
 
 def gateway(during: bool = True) -> str:
     """Render the calls of another service: short ones, and those that hung on the silence."""
-    lines = [(2.0 * n, f"[Gateway] 11445  - 11/29/2026, 12:00:00 PM     LOG [WebhookService] Webhook delivered event=messages.upsert id=3EB0 status=200 (22ms)") for n in range(900) if not QUIET[0] < 2.0 * n < QUIET[1]]
+    lines = [
+        (
+            2.0 * n,
+            "[Gateway] 11445  - 11/29/2026, 12:00:00 PM     LOG [WebhookService] Webhook delivered event=messages.upsert id=3EB0 status=200 (22ms)",
+        )
+        for n in range(900)
+        if not QUIET[0] < 2.0 * n < QUIET[1]
+    ]
     if during:
-        lines += [(691.0 + n, f"[Gateway] 11445  - 11/29/2026, 12:00:00 PM     LOG [WebhookService] Webhook delivered late event=messages.upsert id=3EB0 status=200 ({80_000 - 5000 * n}ms)") for n in range(4)]
+        lines += [
+            (
+                691.0 + n,
+                f"[Gateway] 11445  - 11/29/2026, 12:00:00 PM     LOG [WebhookService] Webhook delivered late event=messages.upsert id=3EB0 status=200 ({80_000 - 5000 * n}ms)",
+            )
+            for n in range(4)
+        ]
     return logs.journal(lines, unit="gateway", pid=7)
 
 
@@ -48,7 +64,10 @@ def frozen() -> list[logs.Line]:
 
 def spans(items: Any) -> list[tuple[float, float | None]]:
     """Return (start, end) in seconds after noon, rounded."""
-    return [(round(item.start / 1e6 - logs.NOON), None if item.end is None else round(item.end / 1e6 - logs.NOON)) for item in items]
+    return [
+        (round(item.start / 1e6 - logs.NOON), None if item.end is None else round(item.end / 1e6 - logs.NOON))
+        for item in items
+    ]
 
 
 class TestSilences:
@@ -64,7 +83,9 @@ class TestSilences:
     def test_until_the_input_ends(self, think: Callable[..., Case]) -> None:
         """Silent until the input ends: no end is made up; other inputs tell that time went on."""
         text = logs.journal([line for line in lines() if line[0] <= 1500])
-        found = [item for item in think(api=text, gw=gateway()).facts[Silences].items if item.service == "crm-api"]
+        found = [
+            item for item in think(api=text, gw=gateway()).facts[Silences].items if item.service == "crm-api"
+        ]
 
         assert spans(found) == [(1500, None)]
 
@@ -92,7 +113,10 @@ class TestStalls:
     def test_restart_is_no_stall(self, think: Callable[..., Case]) -> None:
         """A process that was stopped and started again did not stand still."""
         rows = [logs.printed(second, text, pid=81 if second < 650 else 99) for second, text in frozen()]
-        rows += [logs.manager(600.2, "Stopping crm-api.service - CRM API (uvicorn)..."), logs.manager(604, "Stopped crm-api.service - CRM API (uvicorn).")]
+        rows += [
+            logs.manager(600.2, "Stopping crm-api.service - CRM API (uvicorn)..."),
+            logs.manager(604, "Stopped crm-api.service - CRM API (uvicorn)."),
+        ]
         rows += [logs.manager(688, "Started crm-api.service - CRM API (uvicorn).")]
         case = think(api=logs.entries(rows), gw=gateway(), monitor=logs.beats(BEAT, down=(660.0,)))
         (outage,) = case.facts[Restarts].outages
@@ -103,7 +127,18 @@ class TestStalls:
     def test_suppressed_lines_are_no_stall(self, think: Callable[..., Case]) -> None:
         """Where journald says that it dropped lines of the unit, silence is no evidence."""
         rows = [logs.printed(second, text) for second, text in frozen()]
-        rows.append((690.5, {"SYSLOG_IDENTIFIER": "systemd-journald", "_COMM": "systemd-journal", "_SYSTEMD_UNIT": "systemd-journald.service", "_PID": "300", "MESSAGE": "Suppressed 1400 messages from crm-api.service"}))
+        rows.append(
+            (
+                690.5,
+                {
+                    "SYSLOG_IDENTIFIER": "systemd-journald",
+                    "_COMM": "systemd-journal",
+                    "_SYSTEMD_UNIT": "systemd-journald.service",
+                    "_PID": "300",
+                    "MESSAGE": "Suppressed 1400 messages from crm-api.service",
+                },
+            )
+        )
         case = think(api=logs.entries(rows), gw=gateway())
         (loss,) = case.facts[Losses].items
 
@@ -128,6 +163,8 @@ class TestStalls:
     def test_an_operation_that_is_always_slow_is_no_witness(self, think: Callable[..., Case]) -> None:
         """Calls that always take a minute tell nothing about a silence."""
         slow = [(30.0 * n, "nightly sync finished after 60000ms") for n in range(1, 60)]
-        case = think(api=logs.journal(outside(logs.served(0.5, 1800, 1))), sync=logs.journal(slow, unit="sync"))
+        case = think(
+            api=logs.journal(outside(logs.served(0.5, 1800, 1))), sync=logs.journal(slow, unit="sync")
+        )
 
         assert case.facts[Stalls].items == ()

@@ -53,7 +53,10 @@ class TestUsage:
         done = run(command, good, good / "nowhere.log")
 
         assert (done.code, done.out) == (2, "")
-        assert one_line(done.err) == f"forensics: {good / 'nowhere.log'}: no such file or folder; give a file, a folder, a glob or - for standard input"
+        assert (
+            one_line(done.err)
+            == f"forensics: {good / 'nowhere.log'}: no such file or folder; give a file, a folder, a glob or - for standard input"
+        )
 
     @pytest.mark.parametrize("command", COMMANDS)
     def test_unknown_zone(self, command: str, run: Callable[..., Any], good: Path) -> None:
@@ -61,19 +64,27 @@ class TestUsage:
         done = run(command, good, "--tz", "America/SaoPaulo")
 
         assert (done.code, done.out) == (2, "")
-        assert one_line(done.err) == "forensics: --tz: unknown time zone 'America/SaoPaulo'; did you mean America/Sao_Paulo?"
+        assert (
+            one_line(done.err)
+            == "forensics: --tz: unknown time zone 'America/SaoPaulo'; did you mean America/Sao_Paulo?"
+        )
 
     @pytest.mark.parametrize(
         ("text", "said"),
         [
             ('titel = "x"', "forensics: case.toml: unknown key 'titel'; did you mean 'title'?"),
             ("title = ", "forensics: case.toml: not valid TOML ("),
-            ("[[probe]]\nperiod = 3", "forensics: case.toml: probe: unknown key 'period'; did you mean 'period_s'?"),
+            (
+                "[[probe]]\nperiod = 3",
+                "forensics: case.toml: probe: unknown key 'period'; did you mean 'period_s'?",
+            ),
         ],
         ids=["key", "toml", "block"],
     )
     @pytest.mark.parametrize("command", COMMANDS)
-    def test_bad_case_file(self, command: str, text: str, said: str, run: Callable[..., Any], good: Path, tmp_path: Path) -> None:
+    def test_bad_case_file(
+        self, command: str, text: str, said: str, run: Callable[..., Any], good: Path, tmp_path: Path
+    ) -> None:
         """A slip in the case file stops the run before anything is read."""
         case = tmp_path / "case.toml"
         case.write_text(text)
@@ -99,7 +110,9 @@ class TestUsage:
         ids=" ".join,
     )
     @pytest.mark.parametrize("command", ["report", "daily"])
-    def test_bad_option(self, command: str, args: tuple[str, ...], run: Callable[..., Any], good: Path) -> None:
+    def test_bad_option(
+        self, command: str, args: tuple[str, ...], run: Callable[..., Any], good: Path
+    ) -> None:
         """A bad value of an option is one line and exit code 2."""
         done = run(command, good, *args)
 
@@ -107,12 +120,17 @@ class TestUsage:
         assert one_line(done.err)
 
     @pytest.mark.parametrize("option", ["--since", "--until"])
-    @pytest.mark.xfail(strict=True, reason="pipeline.survey takes --since, --until and --unit and ignores them, so that even nonsense passes")
+    @pytest.mark.xfail(
+        strict=True,
+        reason="pipeline.survey takes --since, --until and --unit and ignores them, so that even nonsense passes",
+    )
     def test_bad_since_of_sources(self, option: str, run: Callable[..., Any], good: Path) -> None:
         """An option that a command takes is checked by it."""
         assert run("sources", good, option, "yesterday").code == 2
 
-    @pytest.mark.parametrize("args", [(), ("report",), ("nosuch",), ("explain",), ("explain", "nowhere.json", "F1")], ids=" ".join)
+    @pytest.mark.parametrize(
+        "args", [(), ("report",), ("nosuch",), ("explain",), ("explain", "nowhere.json", "F1")], ids=" ".join
+    )
     def test_no_input(self, args: tuple[str, ...], run: Callable[..., Any]) -> None:
         """A command without its arguments is a usage error."""
         done = run(*args)
@@ -145,13 +163,25 @@ class TestUsage:
 
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "empty": (lambda path: path.write_bytes(b""), "the file is empty"),
-    "binary": (lambda path: path.write_bytes(bytes(range(256)) * 40), "binary data of an unknown kind; export it as text or JSON"),
+    "binary": (
+        lambda path: path.write_bytes(bytes(range(256)) * 40),
+        "binary data of an unknown kind; export it as text or JSON",
+    ),
     "unknown": (lambda path: path.write_text("lorem ipsum\n" * 50), "no known format fits its lines; "),
     "zip": (lambda path: path.write_bytes(b"PK\x03\x04" + b"\0" * 99), "a zip archive; unpack it first"),
-    "zstd": (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd" + b"\0" * 99), "zstd-compressed; unpack it first"),
+    "zstd": (
+        lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd" + b"\0" * 99),
+        "zstd-compressed; unpack it first",
+    ),
     "journal": (lambda path: path.write_bytes(b"LPKSHHRH" + b"\0" * 300), ""),
-    "sqlite": (lambda path: path.write_bytes(b"SQLite format 3\0" + b"\0" * 300), "a SQLite database of an unknown schema"),
-    "broken-kuma": (lambda path: path.write_bytes(b"SQLite format 3\0" + b"heartbeat monitor" * 99), "SQLite cannot read it ("),
+    "sqlite": (
+        lambda path: path.write_bytes(b"SQLite format 3\0" + b"\0" * 300),
+        "a SQLite database of an unknown schema",
+    ),
+    "broken-kuma": (
+        lambda path: path.write_bytes(b"SQLite format 3\0" + b"heartbeat monitor" * 99),
+        "SQLite cannot read it (",
+    ),
     "dangling": (lambda path: path.symlink_to(path.parent / "nowhere"), "export"),
     "fifo": (os.mkfifo, "not a regular file"),
     "gz-of-nothing": (lambda path: path.write_bytes(gzip.compress(b"")), "the file is empty"),
@@ -161,7 +191,13 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 CASES = [
-    pytest.param(name, marks=pytest.mark.xfail(strict=True, reason="formats.text.lines_of: polars inflates zstd, zlib and gzip by itself; a broken stream is an OSError without errno, and ends the run"))
+    pytest.param(
+        name,
+        marks=pytest.mark.xfail(
+            strict=True,
+            reason="formats.text.lines_of: polars inflates zstd, zlib and gzip by itself; a broken stream is an OSError without errno, and ends the run",
+        ),
+    )
     if name == "zstd"
     else name
     for name in BROKEN
@@ -218,7 +254,10 @@ class TestReportOnUnusable:
         assert "Traceback" not in done.err + done.out
         assert "internal fault" not in done.err
 
-    @pytest.mark.xfail(strict=True, reason="cli.sources: an empty folder prints an empty table and exit code 3 without a line that says why")
+    @pytest.mark.xfail(
+        strict=True,
+        reason="cli.sources: an empty folder prints an empty table and exit code 3 without a line that says why",
+    )
     def test_empty_folder_of_sources(self, run: Callable[..., Any], tmp_path: Path) -> None:
         """`sources` of an empty folder says that there is nothing and what to give instead."""
         (tmp_path / "empty").mkdir()
@@ -226,7 +265,9 @@ class TestReportOnUnusable:
 
         assert one_line(done.err)
 
-    def test_empty_folder_beside_a_good_one(self, run: Callable[..., Any], good: Path, tmp_path: Path) -> None:
+    def test_empty_folder_beside_a_good_one(
+        self, run: Callable[..., Any], good: Path, tmp_path: Path
+    ) -> None:
         """An empty folder beside a good one leaves the good one readable."""
         (tmp_path / "empty").mkdir()
         done = run("daily", good, tmp_path / "empty", "--format", "csv")
@@ -237,14 +278,19 @@ class TestReportOnUnusable:
         """What a cut gzip file still holds is used and its end named."""
         text = (good / "api.log").read_text()
         (good / "api.log").unlink()
-        (good / "api.log.gz").write_bytes(gz_cut("".join(f"{line}{n}\n" for n in range(40) for line in text.splitlines())))
+        (good / "api.log.gz").write_bytes(
+            gz_cut("".join(f"{line}{n}\n" for n in range(40) for line in text.splitlines()))
+        )
         done = run("sources", good, "--format", "json")
         row = rows(done)["api.log.gz"]
 
         assert done.code == 0
         assert row["transport"] == "journald_short_iso"
         assert row["lines"]["total"] > 90
-        assert any("the gzip stream ends early after" in limit and "copy the file again" in limit for limit in row["limits"])
+        assert any(
+            "the gzip stream ends early after" in limit and "copy the file again" in limit
+            for limit in row["limits"]
+        )
 
     def test_unreadable_file(self, run: Callable[..., Any], good: Path, monkeypatch) -> None:
         """A file without permission is listed with its mode and the rest is used."""
@@ -261,7 +307,10 @@ class TestReportOnUnusable:
         done = run("sources", good, "--format", "json")
 
         assert done.code == 0
-        assert rows(done)["secret.log"]["skipped"] == "permission denied (mode 0); copy it with sudo and make the copy readable"
+        assert (
+            rows(done)["secret.log"]["skipped"]
+            == "permission denied (mode 0); copy it with sudo and make the copy readable"
+        )
         assert rows(done)["api.log"]["records"] == 90
 
     def test_reading_fails_midway(self, run: Callable[..., Any], good: Path, monkeypatch) -> None:
@@ -282,7 +331,10 @@ class TestReportOnUnusable:
         assert done.code == 0
         assert rows(done)["bad.log"]["skipped"] == "reading failed (Input/output error); copy the file again"
 
-    @pytest.mark.xfail(strict=True, reason="engine.read_all: sha256 and stat run outside the handler: a file that vanishes or fails after planning ends the whole run with exit code 3")
+    @pytest.mark.xfail(
+        strict=True,
+        reason="engine.read_all: sha256 and stat run outside the handler: a file that vanishes or fails after planning ends the whole run with exit code 3",
+    )
     def test_file_vanishes_while_reading(self, run: Callable[..., Any], good: Path, monkeypatch) -> None:
         """A file that is rotated away between planning and reading is listed, and the rest is used."""
         from forensics.sources import streams
@@ -304,16 +356,49 @@ class TestReportOnUnusable:
         ("name", "text"),
         [
             pytest.param("hostile.json", NAN_JOURNAL, id="bytes"),
-            pytest.param("leap.log", LEAP, marks=pytest.mark.xfail(strict=True, reason="clock.with_year raises ComputeError for 29 February of a common year"), id="leap-day"),
-            pytest.param("deep.json", DEEP, marks=pytest.mark.xfail(strict=True, reason="formats.jsonl.share: json.loads raises RecursionError, which nothing catches"), id="deep-json"),
-            pytest.param("deep2.json", '{"ts":"2026-11-29T12:00:00Z","status":"up","target":"x","ms":1}\n' + DEEP + "\n", marks=pytest.mark.xfail(strict=True, reason="formats.jsonl: json.loads raises RecursionError, which nothing catches"), id="deep-line"),
+            pytest.param(
+                "leap.log",
+                LEAP,
+                marks=pytest.mark.xfail(
+                    strict=True, reason="clock.with_year raises ComputeError for 29 February of a common year"
+                ),
+                id="leap-day",
+            ),
+            pytest.param(
+                "deep.json",
+                DEEP,
+                marks=pytest.mark.xfail(
+                    strict=True,
+                    reason="formats.jsonl.share: json.loads raises RecursionError, which nothing catches",
+                ),
+                id="deep-json",
+            ),
+            pytest.param(
+                "deep2.json",
+                '{"ts":"2026-11-29T12:00:00Z","status":"up","target":"x","ms":1}\n' + DEEP + "\n",
+                marks=pytest.mark.xfail(
+                    strict=True,
+                    reason="formats.jsonl: json.loads raises RecursionError, which nothing catches",
+                ),
+                id="deep-line",
+            ),
             pytest.param("nul.log", "2026-11-29T12:00:00+0000 srv a[1]: \0\0\n", id="nul"),
-            pytest.param("long.log", "2026-11-29T12:00:00+0000 srv a[1]: " + "x" * 3_000_000 + "\n", id="long-line"),
-            pytest.param("sample.jsonl", '{"ts":"2026-11-29T12:00:00Z","connections":"many","max":[1]}\n', id="sample-types"),
-            pytest.param("probe.jsonl", '{"ts":{"a":1},"status":["up"],"target":null,"ms":1e999}\n', id="probe-types"),
+            pytest.param(
+                "long.log", "2026-11-29T12:00:00+0000 srv a[1]: " + "x" * 3_000_000 + "\n", id="long-line"
+            ),
+            pytest.param(
+                "sample.jsonl",
+                '{"ts":"2026-11-29T12:00:00Z","connections":"many","max":[1]}\n',
+                id="sample-types",
+            ),
+            pytest.param(
+                "probe.jsonl", '{"ts":{"a":1},"status":["up"],"target":null,"ms":1e999}\n', id="probe-types"
+            ),
         ],
     )
-    def test_hostile_file_does_not_end_the_run(self, name: str, text: str, run: Callable[..., Any], good: Path) -> None:
+    def test_hostile_file_does_not_end_the_run(
+        self, name: str, text: str, run: Callable[..., Any], good: Path
+    ) -> None:
         """One strange file costs at most itself: the good one beside it is still read, exit code 0."""
         (good / name).write_text(text)
         os.utime(good / name, (1_790_000_000, 1_790_000_000))
@@ -332,11 +417,16 @@ class TestOutputs:
         """The three commands print their result and nothing on standard error."""
         assert json.loads(run("sources", good, "--format", "json").out)
         assert json.loads(run("daily", good, "--format", "json").out)["daily"] == []
-        assert run("daily", good, "--format", "csv").out == "date,service,signature,failures,lines,partial,bound\n"
+        assert (
+            run("daily", good, "--format", "csv").out
+            == "date,service,signature,failures,lines,partial,bound\n"
+        )
         assert run("report", good).out.startswith("# ")
         assert run("report", good).err == ""
 
-    def test_report_to_a_file_prints_nothing(self, run: Callable[..., Any], good: Path, tmp_path: Path) -> None:
+    def test_report_to_a_file_prints_nothing(
+        self, run: Callable[..., Any], good: Path, tmp_path: Path
+    ) -> None:
         """With -o nothing is printed where standard output is no terminal; the files are there and no others."""
         out = tmp_path / "out"
         done = run("report", good, "-o", out / "r.md", "--json", out / "r.json", "--evidence", out / "e.md")
@@ -356,17 +446,25 @@ class TestOutputs:
             f"2026-11-29T12:01:{second:02d}+0000 srv uvicorn[81]: sqlalchemy.exc.TimeoutError: QueuePool limit of size 5 overflow 10 reached, connection timed out, timeout 30.00\n"
             for second in range(0, 40, 2)
         )
-        (good / "api.log").write_text("".join(sorted(((good / "api.log").read_text() + failed).splitlines(keepends=True))))
+        (good / "api.log").write_text(
+            "".join(sorted(((good / "api.log").read_text() + failed).splitlines(keepends=True)))
+        )
 
         assert run("report", good, "--exit-code", "-o", tmp_path / "r.md").code == 1
         assert run("report", good, "-o", tmp_path / "r.md").code == 0
 
     @pytest.mark.parametrize("option", ["-o", "--json", "--evidence"])
-    def test_folder_cannot_be_made(self, option: str, run: Callable[..., Any], good: Path, tmp_path: Path) -> None:
+    def test_folder_cannot_be_made(
+        self, option: str, run: Callable[..., Any], good: Path, tmp_path: Path
+    ) -> None:
         """Where a file stands in the way of the output's folder, one line says so and no other output is left."""
         (tmp_path / "wall").write_text("x")
         others = {"-o": "r.md", "--json": "r.json", "--evidence": "e.md"}
-        args = [arg for name, file in others.items() for arg in (name, tmp_path / ("wall/x" if name == option else f"out/{file}"))]
+        args = [
+            arg
+            for name, file in others.items()
+            for arg in (name, tmp_path / ("wall/x" if name == option else f"out/{file}"))
+        ]
         done = run("report", good, *args)
 
         assert done.code == 3
@@ -374,7 +472,9 @@ class TestOutputs:
         assert not any(path.is_file() for path in (tmp_path / "out").rglob("*"))
 
     @pytest.mark.parametrize("failing", [1, 2, 3])
-    def test_disk_full(self, failing: int, run: Callable[..., Any], good: Path, tmp_path: Path, monkeypatch) -> None:
+    def test_disk_full(
+        self, failing: int, run: Callable[..., Any], good: Path, tmp_path: Path, monkeypatch
+    ) -> None:
         """A disk that fills up while the n-th file is written leaves neither it nor the files before it."""
         out = tmp_path / "out"
         calls = []
@@ -392,18 +492,30 @@ class TestOutputs:
 
         assert done.code == 3
         assert "No space left on device" in one_line(done.err)
-        assert [] == [path for path in out.rglob("*") if path.is_file()]
+        assert [path for path in out.rglob("*") if path.is_file()] == []
 
-    def test_existing_report_survives_a_failure(self, run: Callable[..., Any], good: Path, tmp_path: Path, monkeypatch) -> None:
+    def test_existing_report_survives_a_failure(
+        self, run: Callable[..., Any], good: Path, tmp_path: Path, monkeypatch
+    ) -> None:
         """A report of yesterday is not touched by a run that can't write its own."""
         (tmp_path / "r.md").write_text("yesterday")
-        monkeypatch.setattr(output.os, "fdopen", lambda handle, *_: (os.close(handle), (_ for _ in ()).throw(OSError(28, "No space left on device")))[1])
+        monkeypatch.setattr(
+            output.os,
+            "fdopen",
+            lambda handle, *_: (
+                os.close(handle),
+                (_ for _ in ()).throw(OSError(28, "No space left on device")),
+            )[1],
+        )
         done = run("report", good, "-o", tmp_path / "r.md")
 
         assert done.code == 3
         assert (tmp_path / "r.md").read_text() == "yesterday"
 
-    @pytest.mark.xfail(strict=True, reason="cli.output.write_all: the first replace() stays when a later one fails (here: a folder in the way of the second file's name)")
+    @pytest.mark.xfail(
+        strict=True,
+        reason="cli.output.write_all: the first replace() stays when a later one fails (here: a folder in the way of the second file's name)",
+    )
     def test_rename_fails(self, run: Callable[..., Any], good: Path, tmp_path: Path, monkeypatch) -> None:
         """If the last file can't get its name, the first does not keep it either."""
         real = Path.replace
@@ -417,9 +529,11 @@ class TestOutputs:
         out = tmp_path / "out"
         run("report", good, "-o", out / "r.md", "--json", out / "r.json")
 
-        assert [] == [path for path in out.rglob("*") if path.is_file()]
+        assert [path for path in out.rglob("*") if path.is_file()] == []
 
-    @pytest.mark.xfail(strict=True, reason="cli.report: an output that names an input overwrites the evidence, exit code 0")
+    @pytest.mark.xfail(
+        strict=True, reason="cli.report: an output that names an input overwrites the evidence, exit code 0"
+    )
     @pytest.mark.parametrize("option", ["-o", "--json", "--evidence"])
     def test_evidence_is_never_overwritten(self, option: str, run: Callable[..., Any], good: Path) -> None:
         """An output that would replace one of the inputs is refused."""
@@ -429,7 +543,9 @@ class TestOutputs:
         assert (good / "api.log").read_bytes() == before
         assert done.code == 2
 
-    @pytest.mark.xfail(strict=True, reason="cli.report: two outputs of one name: the later silently replaces the earlier")
+    @pytest.mark.xfail(
+        strict=True, reason="cli.report: two outputs of one name: the later silently replaces the earlier"
+    )
     def test_two_outputs_of_one_name(self, run: Callable[..., Any], good: Path, tmp_path: Path) -> None:
         """Two outputs can't have one name."""
         assert run("report", good, "-o", tmp_path / "x", "--json", tmp_path / "x").code == 2
@@ -444,13 +560,31 @@ class TestOutputs:
 
 def python(*args: object, text: bytes = b"", **env: str) -> subprocess.CompletedProcess[bytes]:
     """Run `python` with arguments in a process of its own."""
-    return subprocess.run([sys.executable, *map(str, args)], input=text, capture_output=True, check=False, env={**os.environ, **env})
+    return subprocess.run(
+        [sys.executable, *map(str, args)],
+        input=text,
+        capture_output=True,
+        check=False,
+        env={**os.environ, **env},
+    )
 
 
 class TestProcess:
     """What only a process of its own can show."""
 
-    @pytest.mark.parametrize("args", [("--help",), ("report", "--help"), ("daily", "--help"), ("sources", "--help"), ("explain", "--help"), ("--version",), ("report", "--nosuch")], ids=" ".join)
+    @pytest.mark.parametrize(
+        "args",
+        [
+            ("--help",),
+            ("report", "--help"),
+            ("daily", "--help"),
+            ("sources", "--help"),
+            ("explain", "--help"),
+            ("--version",),
+            ("report", "--nosuch"),
+        ],
+        ids=" ".join,
+    )
     def test_help_is_quick(self, args: tuple[str, ...]) -> None:
         """Help, version and usage errors do not pay for polars, jinja2, altair or rich."""
         code = (
@@ -466,7 +600,11 @@ class TestProcess:
         """`python -m forensics` is the console script."""
         done = python("-m", "forensics", "daily", good, "--format", "csv")
 
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"date,service,signature,failures,lines,partial,bound\n", b"")
+        assert (done.returncode, done.stdout, done.stderr) == (
+            0,
+            b"date,service,signature,failures,lines,partial,bound\n",
+            b"",
+        )
 
     def test_errors_of_a_process(self, tmp_path: Path) -> None:
         """A missing path in a real process: exit code 2, one line, nothing on standard output."""
@@ -479,16 +617,30 @@ class TestProcess:
         """`-` reads standard input and leaves no temporary file behind."""
         spool = good.parent / "tmp"
         spool.mkdir()
-        done = python("-m", "forensics", "sources", "-", "--format", "json", text=(good / "api.log").read_bytes(), TMPDIR=str(spool))
+        done = python(
+            "-m",
+            "forensics",
+            "sources",
+            "-",
+            "--format",
+            "json",
+            text=(good / "api.log").read_bytes(),
+            TMPDIR=str(spool),
+        )
 
         assert done.returncode == 0
         assert json.loads(done.stdout)[0]["records"] == 90
         if list(spool.iterdir()):
-            pytest.xfail("discovery.spool: the copy of standard input stays in the temporary folder (its docstring says that it is removed)")
+            pytest.xfail(
+                "discovery.spool: the copy of standard input stays in the temporary folder (its docstring says that it is removed)"
+            )
 
     def test_machine_plays_no_part(self, good: Path) -> None:
         """Zone, locale and hash seed of the machine do not reach the report."""
-        runs = [python("-m", "forensics", "report", good, TZ=zone, LC_ALL=locale, PYTHONHASHSEED=seed) for zone, locale, seed in (("Asia/Tokyo", "C", "1"), ("America/New_York", "C.UTF-8", "2"))]
+        runs = [
+            python("-m", "forensics", "report", good, TZ=zone, LC_ALL=locale, PYTHONHASHSEED=seed)
+            for zone, locale, seed in (("Asia/Tokyo", "C", "1"), ("America/New_York", "C.UTF-8", "2"))
+        ]
 
         assert runs[0].returncode == 0
         assert runs[0].stdout == runs[1].stdout

@@ -78,7 +78,7 @@ class TestTextTransport:
         parsed = plug.parse(data)
 
         assert parsed.records is not None
-        assert RECORDS == dict(parsed.records.schema)
+        assert dict(parsed.records.schema) == RECORDS
         assert parsed.records.height == len(plug.samples)
         assert data.count(b"\n") == parsed.in_records + parsed.blank
         assert parsed.unparsed == 0
@@ -100,7 +100,10 @@ class TestTextTransport:
 
     def test_each_sample_is_recognised_alone(self, plug: Transport, tmp_path: Path) -> None:
         """A file of one record is recognised too."""
-        found = [plan.recognise(written(tmp_path, f"x{i}", text((one,))), i).format_name for i, one in enumerate(plug.samples)]
+        found = [
+            plan.recognise(written(tmp_path, f"x{i}", text((one,))), i).format_name
+            for i, one in enumerate(plug.samples)
+        ]
 
         assert found == [plug.name] * len(plug.samples)
 
@@ -147,7 +150,7 @@ class TestMessage:
 
     def test_anchors_stand_in_samples(self, fmt: MessageFormat) -> None:
         """Every sample has one of the anchors, else the pattern never runs."""
-        assert [] == [one for one in fmt.samples if not any(anchor in one for anchor in fmt.anchors or ("",))]
+        assert [one for one in fmt.samples if not any(anchor in one for anchor in fmt.anchors or ("",))] == []
 
     def test_samples_are_claimed_by_it_alone(self, fmt: MessageFormat) -> None:
         """Every sample becomes a row of this format and of its kind."""
@@ -201,7 +204,10 @@ class TestMonitor:
     def test_samples_are_recognised(self, plug: Monitor, tmp_path: Path) -> None:
         """A file of samples is recognised as this monitor, all together and each alone."""
         files = [plug.samples, *[(one,) for one in plug.samples]]
-        found = [plan.recognise(written(tmp_path, f"x{i}", text(one)), i).format_name for i, one in enumerate(files)]
+        found = [
+            plan.recognise(written(tmp_path, f"x{i}", text(one)), i).format_name
+            for i, one in enumerate(files)
+        ]
 
         assert found == [plug.name] * len(files)
 
@@ -241,7 +247,9 @@ samples = ["INFO hello"]
         (definition.message_format, MESSAGE, ("kind =", "kinds ="), "my.toml: unknown key 'kinds'; did you mean 'kind'?"),
     ],
 )  # fmt: skip
-def test_bad_definition_is_refused(load, good: str, change: tuple[str, str], said: str, tmp_path: Path) -> None:
+def test_bad_definition_is_refused(
+    load, good: str, change: tuple[str, str], said: str, tmp_path: Path
+) -> None:
     """A definition that is misspelt, incomplete or fails its own samples does not load and says where and why."""
     path = tmp_path / "my.toml"
     path.write_text(good)
@@ -254,8 +262,15 @@ def test_bad_definition_is_refused(load, good: str, change: tuple[str, str], sai
     assert str(refused.value).startswith(said)
 
 
-@pytest.mark.xfail(strict=True, reason="definition.py: an empty `samples` loads, and a look-around raises polars' ComputeError instead of a DefinitionError")
-@pytest.mark.parametrize(("load", "good"), [(definition.transport, TRANSPORT), (definition.message_format, MESSAGE)], ids=["transport", "message"])
+@pytest.mark.xfail(
+    strict=True,
+    reason="definition.py: an empty `samples` loads, and a look-around raises polars' ComputeError instead of a DefinitionError",
+)
+@pytest.mark.parametrize(
+    ("load", "good"),
+    [(definition.transport, TRANSPORT), (definition.message_format, MESSAGE)],
+    ids=["transport", "message"],
+)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -264,7 +279,9 @@ def test_bad_definition_is_refused(load, good: str, change: tuple[str, str], sai
     ],
     ids=["no-samples", "look-around"],
 )
-def test_empty_samples_and_foreign_regex_are_refused(load, good: str, change: tuple[str, str], said: str, tmp_path: Path) -> None:
+def test_empty_samples_and_foreign_regex_are_refused(
+    load, good: str, change: tuple[str, str], said: str, tmp_path: Path
+) -> None:
     """An empty list of samples and a pattern that Rust can't run are refused like a failing sample."""
     path = tmp_path / "my.toml"
     path.write_text(good.replace(*change))

@@ -74,7 +74,11 @@ class Said:
 def said(most: int = 25) -> st.SearchStrategy[list[Said]]:
     """Generate what a program says."""
     one = st.builds(
-        Said, st.sampled_from([0, 1, 40, 999, 1000, 30_000, 61_000]), st.sampled_from(EVENTS), st.booleans(), st.sampled_from([1, 1, 1, 2, 3])
+        Said,
+        st.sampled_from([0, 1, 40, 999, 1000, 30_000, 61_000]),
+        st.sampled_from(EVENTS),
+        st.booleans(),
+        st.sampled_from([1, 1, 1, 2, 3]),
     )
     return st.lists(one, min_size=1, max_size=most)
 
@@ -104,7 +108,14 @@ def journald_json(items: Sequence[Said]) -> str:
     out = []
     for item, us in zip(items, stamps(items), strict=True):
         for text in ["\n".join(item.lines)] if item.stderr else item.lines:
-            entry = {"__REALTIME_TIMESTAMP": str(us), "__CURSOR": f"s=1;i={len(out):x}", "_SYSTEMD_UNIT": "crm-api.service", "_PID": "81", "_TRANSPORT": "stdout", "MESSAGE": text}
+            entry = {
+                "__REALTIME_TIMESTAMP": str(us),
+                "__CURSOR": f"s=1;i={len(out):x}",
+                "_SYSTEMD_UNIT": "crm-api.service",
+                "_PID": "81",
+                "_TRANSPORT": "stdout",
+                "MESSAGE": text,
+            }
             out.append(json.dumps(entry) + "\n")
     return "".join(out)
 
@@ -116,21 +127,31 @@ def short_iso(items: Sequence[Said]) -> str:
         who = f"uvicorn[{82 if item.stderr else 81}]"
         prefix = f"{iso(us, 'seconds').replace('Z', '+0000')} srv {who}: "
         out.append(prefix + item.lines[0] + "\n")
-        out.extend((" " * len(prefix) + line + "\n") if item.stderr else (prefix + line + "\n") for line in item.lines[1:])
+        out.extend(
+            (" " * len(prefix) + line + "\n") if item.stderr else (prefix + line + "\n")
+            for line in item.lines[1:]
+        )
     return "".join(out)
 
 
 def docker_json(items: Sequence[Said]) -> str:
     """Render a container log with chunks of long lines on two streams that interleave."""
     return "".join(
-        json.dumps({"log": text + "\n" * whole, "stream": stream, "time": iso(us, "microseconds")}, ensure_ascii=False) + "\n"
+        json.dumps(
+            {"log": text + "\n" * whole, "stream": stream, "time": iso(us, "microseconds")},
+            ensure_ascii=False,
+        )
+        + "\n"
         for us, stream, text, whole in container(items)
     )
 
 
 def cri(items: Sequence[Said]) -> str:
     """Render a CRI log with partial lines on two streams that interleave."""
-    return "".join(f"{iso(us, 'microseconds')} {stream} {'F' if whole else 'P'} {text}\n" for us, stream, text, whole in container(items))
+    return "".join(
+        f"{iso(us, 'microseconds')} {stream} {'F' if whole else 'P'} {text}\n"
+        for us, stream, text, whole in container(items)
+    )
 
 
 def container(items: Sequence[Said]) -> list[tuple[int, str, str, bool]]:
@@ -140,7 +161,9 @@ def container(items: Sequence[Said]) -> list[tuple[int, str, str, bool]]:
         stream = "stderr" if item.stderr else "stdout"
         for line in item.lines:
             parts = chunked(line, item.pieces)
-            queues[stream].extend((us, stream, part, index == len(parts) - 1) for index, part in enumerate(parts))
+            queues[stream].extend(
+                (us, stream, part, index == len(parts) - 1) for index, part in enumerate(parts)
+            )
     return sorted([*queues["stdout"], *queues["stderr"]], key=lambda row: row[0])
 
 
@@ -152,13 +175,19 @@ def postgres(items: Sequence[Said]) -> str:
         if item.stderr:
             out.append(f"{time} UTC [104] crm@crm FATAL:  sorry, too many clients already\n")
         else:
-            out.append(f"{time} UTC [105] LOG:  statement: SELECT 1\n" + "".join(f"\tUNION SELECT {n}\n" for n in range(len(item.lines) - 1)))
+            out.append(
+                f"{time} UTC [105] LOG:  statement: SELECT 1\n"
+                + "".join(f"\tUNION SELECT {n}\n" for n in range(len(item.lines) - 1))
+            )
     return "".join(out)
 
 
 def python_log(items: Sequence[Said]) -> str:
     """Render a bare Python log whose tracebacks carry no stamp."""
-    return "".join(f"{iso(us).replace('T', ' ').replace('.', ',').replace('Z', '')} ERROR app.db: {chr(10).join(item.lines)}\n" for item, us in zip(items, stamps(items), strict=True))
+    return "".join(
+        f"{iso(us).replace('T', ' ').replace('.', ',').replace('Z', '')} ERROR app.db: {chr(10).join(item.lines)}\n"
+        for item, us in zip(items, stamps(items), strict=True)
+    )
 
 
 RENDER: dict[str, tuple[str, Callable[[Sequence[Said]], str]]] = {
@@ -186,14 +215,19 @@ def shards(item: plan.Plan, data: bytes, size: int) -> list[Digest]:
     """Return the digests of a file cut at a size."""
     assert isinstance(item.plug, Transport)
     pieces = streams.shards(iter([data]), size, item.plug.safe_cut)
-    return [local.text_shard(item, item.plug, number, piece, MATCHER).digest for number, piece in enumerate(pieces)]
+    return [
+        local.text_shard(item, item.plug, number, piece, MATCHER).digest
+        for number, piece in enumerate(pieces)
+    ]
 
 
 def settled(item: plan.Plan, digests: Sequence[Digest]) -> Evidence:
     """Fold digests in the order given."""
     assert isinstance(item.plug, Transport)
     source = Source(0, "api.log", None, 0, item.format_name)
-    fact = fold.Facts(source, yearless=not item.plug.year, zoneless=item.plug.zone == "none", modified_us=START_US)
+    fact = fold.Facts(
+        source, yearless=not item.plug.year, zoneless=item.plug.zone == "none", modified_us=START_US
+    )
     return fold.settle(total(digests), (fact,), lambda _: Zone("UTC", "given"), {0: True})
 
 

@@ -52,7 +52,7 @@ class TestSignature:
 
     def test_anchors_stand_in_hits(self, signature: Signature) -> None:
         """Each hit has one of the literals that make the pattern run."""
-        assert [] == [hit for hit in signature.hit if not any(anchor in hit for anchor in signature.anchors)]
+        assert [hit for hit in signature.hit if not any(anchor in hit for anchor in signature.anchors)] == []
 
     def test_id_names_its_file(self, signature: Signature) -> None:
         """`postgres.x` lives in postgres.toml."""
@@ -61,14 +61,24 @@ class TestSignature:
 
     def test_is_found_on_its_own_hits(self, signature: Signature, matched: dict[str, list[set[str]]]) -> None:
         """The matcher reports it on each of its hits, unless a declared outer text covers the line."""
-        lacking = [found for found in matched[signature.id] if signature.id not in found and not found & set(signature.inner_of)]
+        lacking = [
+            found
+            for found in matched[signature.id]
+            if signature.id not in found and not found & set(signature.inner_of)
+        ]
 
-        assert [] == lacking
+        assert lacking == []
 
-    def test_every_collision_is_declared(self, signature: Signature, matched: dict[str, list[set[str]]]) -> None:
+    def test_every_collision_is_declared(
+        self, signature: Signature, matched: dict[str, list[set[str]]]
+    ) -> None:
         """Two failures on one line are counted twice unless one of them is declared as inner of the other."""
         others = {name for found in matched[signature.id] for name in found - {signature.id}}
-        undeclared = {name for name in others if signature.id not in BY_ID[name].inner_of and name not in signature.inner_of}
+        undeclared = {
+            name
+            for name in others
+            if signature.id not in BY_ID[name].inner_of and name not in signature.inner_of
+        }
 
         assert set() == undeclared
 
@@ -117,15 +127,24 @@ def test_order_of_rows_does_not_matter() -> None:
     forward = MATCHER.match(pl.Series(lines))
     backward = MATCHER.match(pl.Series(lines[::-1])).with_columns(row=len(lines) - 1 - pl.col("row"))
 
-    assert forward.rows() == backward.select(pl.col("row").cast(pl.UInt32), "signature", "parameters").sort("row", "signature").rows()
+    assert (
+        forward.rows()
+        == backward.select(pl.col("row").cast(pl.UInt32), "signature", "parameters")
+        .sort("row", "signature")
+        .rows()
+    )
 
 
 def test_inner_text_counts_once() -> None:
     """On a line that holds an outer text, the inner one is not reported."""
     inner = Matcher([BY_ID["sqlalchemy.queuepool-timeout"]])
-    lines = pl.Series(["x", "", "QueuePool limit of size 5 overflow 10 reached, connection timed out, timeout 30.00"])
+    lines = pl.Series(
+        ["x", "", "QueuePool limit of size 5 overflow 10 reached, connection timed out, timeout 30.00"]
+    )
 
-    assert inner.match(lines).rows() == [(2, "sqlalchemy.queuepool-timeout", '{"size":"5","overflow":"10","timeout":"30.00"}')]
+    assert inner.match(lines).rows() == [
+        (2, "sqlalchemy.queuepool-timeout", '{"size":"5","overflow":"10","timeout":"30.00"}')
+    ]
 
 
 def test_no_message_no_hit() -> None:
@@ -144,7 +163,11 @@ def written(folder: Path, **changes: str | None) -> Path:
     """Write one block with some keys changed, or left out where None."""
     keys = {key: value for key, value in {**BLOCK, **changes}.items() if value is not None}
     path = folder / "my.toml"
-    path.write_text("[[signature]]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()) + '[signature.parameters]\nn = "count"\n')
+    path.write_text(
+        "[[signature]]\n"
+        + "".join(f"{key} = {value}\n" for key, value in keys.items())
+        + '[signature.parameters]\nn = "count"\n'
+    )
     return path
 
 
@@ -158,13 +181,18 @@ def bad() -> Iterator[tuple[dict[str, str | None], str]]:
     yield {"miss": '["boom 2"]'}, "my.toml: my.slug: matches its miss 'boom 2'"
     yield {"anchors": '["bang"]'}, "my.toml: my.slug: no anchor stands in its hit 'boom 1'"
     yield {"side": '"clent"'}, "my.toml: my.slug: side is 'clent'; use one of client"
-    yield {"id": '"other.slug"'}, "my.toml: other.slug: the id does not begin with the file's name; call it my.<slug>"
+    yield (
+        {"id": '"other.slug"'},
+        "my.toml: other.slug: the id does not begin with the file's name; call it my.<slug>",
+    )
     yield {"pattern": "'boom (?=\\d)'"}, "my.toml: my.slug: the pattern is not a Rust regex"
     yield {"wait": '"m"'}, "my.toml: my.slug: wait 'm' is no parameter"
     yield {"id": "1 1"}, "my.toml: not valid TOML"
 
 
-@pytest.mark.parametrize(("changes", "said"), list(bad()), ids=lambda value: next(iter(value)) if isinstance(value, dict) else "")
+@pytest.mark.parametrize(
+    ("changes", "said"), list(bad()), ids=lambda value: next(iter(value)) if isinstance(value, dict) else ""
+)
 def test_bad_block_is_refused(changes: dict[str, str | None], said: str, tmp_path: Path) -> None:
     """A block that is misspelt, incomplete or fails its own samples does not load and says where and why."""
     assert [one.id for one in catalogue.read(written(tmp_path))] == ["my.slug"]
@@ -187,10 +215,18 @@ def test_own_signatures_are_added(tmp_path: Path) -> None:
         load(taken)
 
 
-@pytest.mark.xfail(strict=True, reason="catalogue.read: a misspelt table name (`[[signatures]]`) loads as no signature, without a word")
+@pytest.mark.xfail(
+    strict=True,
+    reason="catalogue.read: a misspelt table name (`[[signatures]]`) loads as no signature, without a word",
+)
 def test_a_file_without_blocks_is_refused(tmp_path: Path) -> None:
     """A file whose table is misspelt must not silently add nothing."""
-    (tmp_path / "my.toml").write_text(written(tmp_path).read_text().replace("[[signature]]", "[[signatures]]").replace("[signature.parameters]", "[signatures.parameters]"))
+    (tmp_path / "my.toml").write_text(
+        written(tmp_path)
+        .read_text()
+        .replace("[[signature]]", "[[signatures]]")
+        .replace("[signature.parameters]", "[signatures.parameters]")
+    )
 
     with pytest.raises(DefinitionError, match="signatures"):
         catalogue.read(tmp_path / "my.toml")

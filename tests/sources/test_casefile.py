@@ -65,8 +65,20 @@ def test_whole_example(tmp_path: Path) -> None:
     """Every key of the interface is read."""
     case = casefile.read(put(tmp_path, WHOLE))
 
-    assert (case.title, case.timezone, case.language, case.max_connections) == ("CRM API stopped answering", "America/Sao_Paulo", "pt-BR", 100)
-    assert case.sources == (casefile.SourceRule("state/saturation*.json", "samples_jsonl", "America/Sao_Paulo", {"time": "at", "value": "conns", "limit": "max"}),)
+    assert (case.title, case.timezone, case.language, case.max_connections) == (
+        "CRM API stopped answering",
+        "America/Sao_Paulo",
+        "pt-BR",
+        100,
+    )
+    assert case.sources == (
+        casefile.SourceRule(
+            "state/saturation*.json",
+            "samples_jsonl",
+            "America/Sao_Paulo",
+            {"time": "at", "value": "conns", "limit": "max"},
+        ),
+    )
     assert case.probes == (ProbeHint("edge worker", "/health", "203.0.113.21", 300, 8, 2),)
     assert case.pools == (PoolHint("crm-api", 5, 10, 30, 1),)
 
@@ -74,7 +86,12 @@ def test_whole_example(tmp_path: Path) -> None:
 def test_events_have_instants(tmp_path: Path) -> None:
     """An event's time is an instant; a TOML date-time works as well as a text, and one without offset is of the case's zone."""
     truth = round(dt.datetime(2026, 9, 8, 17, 10, tzinfo=dt.UTC).timestamp() * 1e6)
-    spellings = ['"2026-09-08T14:10:00-03:00"', "2026-09-08T14:10:00-03:00", "2026-09-08T14:10:00", '"2026-09-08 14:10"']
+    spellings = [
+        '"2026-09-08T14:10:00-03:00"',
+        "2026-09-08T14:10:00-03:00",
+        "2026-09-08T14:10:00",
+        '"2026-09-08 14:10"',
+    ]
     for at in spellings:
         case = casefile.read(put(tmp_path, f'[[event]]\nat = {at}\nkind = "deploy"\ntext = "x"\n'))
         assert casefile.events(case, "America/Sao_Paulo") == (KnownEvent(truth, "deploy", "x"),)
@@ -92,12 +109,21 @@ def test_empty_file(tmp_path: Path) -> None:
         ("[[probe]]\nperiod = 3", "case.toml: probe: unknown key 'period'; did you mean 'period_s'?"),
         ("[[pool]]\nsise = 3", "case.toml: pool: unknown key 'sise'; did you mean 'size'?"),
         ("[[source]]\nmatch = 'x'\nzone = 'UTC'", "case.toml: source: unknown key 'zone'; "),
-        ("[database]\nmax_connection = 3", "case.toml: database: unknown key 'max_connection'; did you mean 'max_connections'?"),
-        ("[[event]]\nat = '2026-09-08T14:10Z'\nkind = 'deployed'", "case.toml: [[event]]: an event needs at and a known kind; kinds are deploy, "),
+        (
+            "[database]\nmax_connection = 3",
+            "case.toml: database: unknown key 'max_connection'; did you mean 'max_connections'?",
+        ),
+        (
+            "[[event]]\nat = '2026-09-08T14:10Z'\nkind = 'deployed'",
+            "case.toml: [[event]]: an event needs at and a known kind; kinds are deploy, ",
+        ),
         ("[[event]]\nkind = 'deploy'", "case.toml: [[event]]: an event needs at and a known kind"),
         ("[[event]]\nat = '14:10'\nkind = 'deploy'", "case.toml: event '': the time '14:10' has no date"),
         ("language = 'fr'", "case.toml: language: unknown language 'fr'; use en or pt-BR"),
-        ("[[event]]\nat = '2026-09-08T14:10Z'\nkind = ['deploy']", "case.toml: [[event]]: an event needs at and a known kind"),
+        (
+            "[[event]]\nat = '2026-09-08T14:10Z'\nkind = ['deploy']",
+            "case.toml: [[event]]: an event needs at and a known kind",
+        ),
         ("probe = 'x'", "case.toml: probe: "),
         ("title = ", "case.toml: not valid TOML"),
         ("title = 'a'\ntitle = 'b'", "case.toml: not valid TOML"),
@@ -118,8 +144,12 @@ def test_bytes_that_are_no_utf8(tmp_path: Path) -> None:
         casefile.read(path)
 
 
-@pytest.mark.parametrize("text", ["timezone = 'America/SaoPaulo'", "[[source]]\nmatch = 'x'\ntimezone = 'America/SaoPaulo'"])
-@pytest.mark.xfail(strict=True, reason="casefile.read: clock.zone says `--tz:` instead of the case file and its key")
+@pytest.mark.parametrize(
+    "text", ["timezone = 'America/SaoPaulo'", "[[source]]\nmatch = 'x'\ntimezone = 'America/SaoPaulo'"]
+)
+@pytest.mark.xfail(
+    strict=True, reason="casefile.read: clock.zone says `--tz:` instead of the case file and its key"
+)
 def test_unknown_zone_names_the_file(text: str, tmp_path: Path) -> None:
     """An unknown zone of the case file is told as the case file's, with the nearest one."""
     said = refusal(tmp_path, text)
@@ -128,7 +158,10 @@ def test_unknown_zone_names_the_file(text: str, tmp_path: Path) -> None:
     assert "did you mean America/Sao_Paulo?" in said
 
 
-@pytest.mark.xfail(strict=True, reason="casefile.read: types are not checked (TypeError, AttributeError or a wrong value further on)")
+@pytest.mark.xfail(
+    strict=True,
+    reason="casefile.read: types are not checked (TypeError, AttributeError or a wrong value further on)",
+)
 @pytest.mark.parametrize(
     "text",
     [

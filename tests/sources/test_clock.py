@@ -55,10 +55,26 @@ def test_iso(text: str, after_noon_us: int) -> None:
 
 def test_iso_mixed_column() -> None:
     """Stamps of different precision and offset may follow one another in one column."""
-    assert run(clock.iso, "2026-11-29T12:00:00Z", "2026-11-29T12:00:00.5-03:00", None, "x") == [NOON, NOON + 10_800_500_000, None, None]
+    assert run(clock.iso, "2026-11-29T12:00:00Z", "2026-11-29T12:00:00.5-03:00", None, "x") == [
+        NOON,
+        NOON + 10_800_500_000,
+        None,
+        None,
+    ]
 
 
-@pytest.mark.parametrize("text", ["", "now", "2026-11-31T12:00:00Z", "2026-11-29T25:00:00Z", "2026-11-29T12:00:00", "2026-11-29", "1795953600"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "now",
+        "2026-11-31T12:00:00Z",
+        "2026-11-29T25:00:00Z",
+        "2026-11-29T12:00:00",
+        "2026-11-29",
+        "1795953600",
+    ],
+)
 def test_iso_unreadable(text: str) -> None:
     """A stamp that is none, or that states no offset, is null."""
     assert run(clock.iso, text) == [None]
@@ -73,7 +89,17 @@ def test_iso_round_trip(moment: dt.datetime, offset_min: int) -> None:
     assert run(clock.iso, aware.isoformat()) == [truth]
 
 
-@pytest.mark.parametrize("text", ["1795953600", "1795953600.0", "1795953600000", "1795953600000000", "1795953600000000000", "1795953600000.0"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1795953600",
+        "1795953600.0",
+        "1795953600000",
+        "1795953600000000",
+        "1795953600000000000",
+        "1795953600000.0",
+    ],
+)
 def test_epoch_of_any_unit(text: str) -> None:
     """An epoch in seconds, milliseconds, microseconds or nanoseconds is told by its magnitude."""
     assert run(clock.epoch_any, text) == [NOON]
@@ -90,7 +116,9 @@ def test_epoch_unreadable(text: str) -> None:
     assert run(clock.epoch_any, text) == [None]
 
 
-@pytest.mark.xfail(strict=True, reason="clock.epoch_any: 0 and other small numbers (a common 'not set') become 1970")
+@pytest.mark.xfail(
+    strict=True, reason="clock.epoch_any: 0 and other small numbers (a common 'not set') become 1970"
+)
 @pytest.mark.parametrize("text", ["0", "-1", "86"])
 def test_epoch_that_is_not_set(text: str) -> None:
     """A small number is no instant: 1970 is never made up."""
@@ -99,7 +127,10 @@ def test_epoch_that_is_not_set(text: str) -> None:
 
 def test_stamp_without_year() -> None:
     """A stamp without a year is read in the dummy year, 29 February included."""
-    assert run(lambda c: clock.parse_stamp(c, "%b %d %H:%M:%S"), "Feb 29 12:00:00", "Nov 31 12:00:00") == [us("2000-02-29T12:00:00+00:00"), None]
+    assert run(lambda c: clock.parse_stamp(c, "%b %d %H:%M:%S"), "Feb 29 12:00:00", "Nov 31 12:00:00") == [
+        us("2000-02-29T12:00:00+00:00"),
+        None,
+    ]
 
 
 @pytest.mark.parametrize("text", ["Sep  8 14:10:00", "Sep 08 14:10:00"])
@@ -136,7 +167,10 @@ class TestZone:
 
     def test_fold_and_gap(self) -> None:
         """The first of two readings in a fold is taken; a time in a gap does not exist and is null."""
-        walls = [us(f"{text}+00:00") for text in ("2026-11-01T01:30:00", "2026-03-08T02:30:00", "2026-07-01T12:00:00")]
+        walls = [
+            us(f"{text}+00:00")
+            for text in ("2026-11-01T01:30:00", "2026-03-08T02:30:00", "2026-07-01T12:00:00")
+        ]
         found = pl.select(clock.to_utc(pl.lit(pl.Series(walls)), "America/New_York")).to_series().to_list()
 
         assert found == [us("2026-11-01T05:30:00+00:00"), None, us("2026-07-01T16:00:00+00:00")]
@@ -167,14 +201,23 @@ class TestYear:
         assert clock.guess_year(*self.span("09-08", "09-10"), [], NOON)[0] == 2026
         assert clock.guess_year(*self.span("12-24", "12-25"), [], NOON)[0] == 2025
 
-    @pytest.mark.xfail(strict=True, reason="clock.with_year: polars raises ComputeError for 29 February of a common year, and the whole run ends with an internal fault")
+    @pytest.mark.xfail(
+        strict=True,
+        reason="clock.with_year: polars raises ComputeError for 29 February of a common year, and the whole run ends with an internal fault",
+    )
     def test_leap_day_in_a_common_year(self) -> None:
         """29 February in a common year is null, never moved."""
         leap = pl.lit(pl.Series([us("2000-02-29T12:00:00+00:00"), us("2000-02-28T12:00:00+00:00")]))
 
-        assert pl.select(clock.with_year(leap, 2026)).to_series().to_list() == [None, us("2026-02-28T12:00:00+00:00")]
+        assert pl.select(clock.with_year(leap, 2026)).to_series().to_list() == [
+            None,
+            us("2026-02-28T12:00:00+00:00"),
+        ]
 
-    @pytest.mark.xfail(strict=True, reason="clock.guess_year: a year-less leap day is the strongest clue of the year, yet its lines lose their time")
+    @pytest.mark.xfail(
+        strict=True,
+        reason="clock.guess_year: a year-less leap day is the strongest clue of the year, yet its lines lose their time",
+    )
     def test_leap_day_tells_the_year(self) -> None:
         """A log that holds 29 February is one of a leap year."""
         assert clock.guess_year(*self.span("02-28", "02-29"), [], us("2026-11-29T00:00:00+00:00"))[0] == 2024
@@ -189,7 +232,16 @@ class TestInstant:
         """Read an instant as --since does."""
         return clock.instant(text, self.SAO_PAULO, where="--since", latest=latest)
 
-    @pytest.mark.parametrize("text", ["2026-11-29T12:00:00Z", "2026-11-29 09:00", "2026-11-29T09:00:00-03:00", "2026-11-29T13:00:00+01:00", "29 Nov 2026 09:00:00"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "2026-11-29T12:00:00Z",
+            "2026-11-29 09:00",
+            "2026-11-29T09:00:00-03:00",
+            "2026-11-29T13:00:00+01:00",
+            "29 Nov 2026 09:00:00",
+        ],
+    )
     def test_full(self, text: str) -> None:
         """A date and a time make an instant, in the case's zone where none is stated."""
         assert self.read(text) == NOON
@@ -208,14 +260,30 @@ class TestInstant:
 
         assert str(refused.value).startswith("--since: ")
 
-    @pytest.mark.parametrize("text", ["", "yesterday", "2 hours ago", "soon", "2026-13-01T00:00", "99", "2026", "Nov", "99999999999999999999"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "yesterday",
+            "2 hours ago",
+            "soon",
+            "2026-13-01T00:00",
+            "99",
+            "2026",
+            "Nov",
+            "99999999999999999999",
+        ],
+    )
     @pytest.mark.parametrize("latest", [None, NOON])
     def test_refused(self, text: str, latest: int | None) -> None:
         """What is no instant is refused with the way to write one."""
         with pytest.raises(UsageError, match="write it as 2026-09-09T09:42:26-03:00"):
             self.read(text, latest)
 
-    @pytest.mark.xfail(strict=True, reason="clock.instant: a day that is stated without a year is silently replaced by the last day of the inputs")
+    @pytest.mark.xfail(
+        strict=True,
+        reason="clock.instant: a day that is stated without a year is silently replaced by the last day of the inputs",
+    )
     @pytest.mark.parametrize("text", ["Sep 8 14:00", "09-08 14:00", "Tue 10:00"])
     def test_half_a_date_is_not_thrown_away(self, text: str) -> None:
         """A stated day or weekday is obeyed or refused, never replaced by another day."""
@@ -226,7 +294,10 @@ class TestInstant:
         except UsageError:
             return
 
-    @pytest.mark.xfail(strict=True, reason="clock.instant: dateutil maps an abbreviation to the machine's zone (tzlocal), another one is ignored with a warning")
+    @pytest.mark.xfail(
+        strict=True,
+        reason="clock.instant: dateutil maps an abbreviation to the machine's zone (tzlocal), another one is ignored with a warning",
+    )
     @pytest.mark.parametrize("machine", ["America/New_York", "Asia/Tokyo"])
     def test_abbreviation_is_not_the_machines(self, machine: str) -> None:
         """An abbreviation is refused or means the same on every machine."""
@@ -236,7 +307,13 @@ class TestInstant:
             "try: print(clock.instant('2026-01-08 10:00 EST', clock.zone('UTC'), where='x'))\n"
             "except UsageError: print('refused')\n"
         )
-        done = subprocess.run([sys.executable, "-W", "error", "-c", code], env={**os.environ, "TZ": machine}, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            env={**os.environ, "TZ": machine},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
         assert done.stdout.strip() in ("refused", str(us("2026-01-08T15:00:00+00:00")))
         # Tokyo reads it as UTC or warns, New York as its own zone: the same command, two answers

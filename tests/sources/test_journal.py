@@ -61,7 +61,7 @@ def exported(path: Path) -> list[dict[str, str]]:
     """What journalctl says is in the file, in the order of sequence numbers."""
     command = ["journalctl", "--file", str(path), "-o", "export", "--all"]
     entries = parse_export(subprocess.run(command, capture_output=True, check=True).stdout)
-    return sorted(entries, key=lambda entry: int(entry["__CURSOR"].split(";")[1][2:], 16))
+    return sorted(entries, key=lambda entry: int("0x" + entry["__CURSOR"].split(";")[1][2:], base=0))
 
 
 def same_as_journalctl(path: Path) -> Journal:
@@ -103,17 +103,20 @@ class Writer:
         self.entries: list[int] = []
 
     def put(self, kind: int, payload: bytes, coding: int = 0) -> int:
+        """Append an object; give its byte offset."""
         offset = 272 + len(self.body)
         self.body += pad(struct.pack("<BB6xQ", kind, coding, 16 + len(payload)) + payload)
         return offset
 
     def hashes(self, payload: bytes) -> tuple[int, int]:
+        """Give the Jenkins hash, and the one the file uses."""
         words = np.frombuffer(pad(payload), "<u8")
         zero, length = np.zeros(1, np.int64), np.array([len(payload)])
         plain = int(jenkins(words.view("<u4"), zero, length)[0])
         return plain, int(siphash(words, self.file_id, zero, length)[0]) if self.flags & KEYED else plain
 
     def datum(self, payload: bytes) -> int:
+        """Append a DATA object once per payload; give its byte offset."""
         if payload not in self.data:
             coding = self.coding if len(payload) >= 512 else 0
             stored = {
@@ -127,6 +130,7 @@ class Writer:
         return self.data[payload]
 
     def entry(self, payloads: Sequence[bytes], seqnum: int, realtime: int, monotonic: int) -> None:
+        """Append an entry of ``NAME=value`` payloads."""
         xor = 0
         items = []
         for payload in payloads:
@@ -142,6 +146,7 @@ class Writer:
             self.body[offset - 272 + 40 : offset - 272 + 48] = struct.pack("<Q", self.entries[-1])
 
     def file(self, state: int = 2) -> bytes:
+        """Give the whole file, with its entry arrays."""
         groups = [self.entries[at : at + 8] for at in range(0, len(self.entries), 8)]
         form, size = ("<I", 4) if self.flags & COMPACT else ("<Q", 8)
         first = following = 272 + len(self.body)
@@ -150,7 +155,7 @@ class Writer:
             links = b"".join(struct.pack(form, offset) for offset in group) + bytes(size * (8 - len(group)))
             self.put(6, struct.pack("<Q", following if group is not groups[-1] else 0) + links)
         times = [struct.unpack_from("<3Q", self.body, offset - 272 + 16) for offset in self.entries]
-        head = struct.pack("<8sIIB7x16s16s16s16s", b"LPKSHHRH", 0, self.flags, state, self.file_id, bytes(16), self.boot_id, self.file_id)  # fmt: skip # noqa: E501
+        head = struct.pack("<8sIIB7x16s16s16s16s", b"LPKSHHRH", 0, self.flags, state, self.file_id, bytes(16), self.boot_id, self.file_id)  # fmt: skip
         head += struct.pack("<8Q", 272, len(self.body), self.table, 128, self.fields, 128, following, 0)
         head += struct.pack("<4Q", len(times), times[-1][0], times[0][0], first)
         head += struct.pack("<3Q", times[0][1], times[-1][1], times[-1][2])

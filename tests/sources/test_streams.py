@@ -42,7 +42,10 @@ class TestGzip:
 
     def test_members_are_concatenated(self, tmp_path: Path) -> None:
         """Members that follow one another are one stream, as gunzip has it."""
-        assert read(put(tmp_path, b"".join(gzip.compress(part) for part in (TEXT, b"", b"end\n")))) == (TEXT + b"end\n", [])
+        assert read(put(tmp_path, b"".join(gzip.compress(part) for part in (TEXT, b"", b"end\n")))) == (
+            TEXT + b"end\n",
+            [],
+        )
 
     def test_member_that_begins_at_a_chunk_border(self, tmp_path: Path, monkeypatch) -> None:
         """Where a chunk ends plays no part, not even between two members or inside a header."""
@@ -113,7 +116,9 @@ class TestShards:
         chunk=st.integers(1, 300),
         ended=st.booleans(),
     )
-    def test_shards_begin_at_record_starts(self, lines: list[bytes], size: int, chunk: int, *, ended: bool) -> None:
+    def test_shards_begin_at_record_starts(
+        self, lines: list[bytes], size: int, chunk: int, *, ended: bool
+    ) -> None:
         """Every shard but the first begins with a start line; joined they are the input."""
         data = b"\n".join(lines) + b"\n" * ended
         pieces = [data[at : at + chunk] for at in range(0, len(data), chunk)]
@@ -129,7 +134,13 @@ class TestShards:
         """How the bytes arrive does not decide where they are cut."""
         data = b"".join(b"S %03d\n  more\n" % n for n in range(60))
         both = [
-            list(streams.shards(iter([data[at : at + chunk] for at in range(0, len(data), chunk)]), size, lambda _, line: line.startswith(b"S")))
+            list(
+                streams.shards(
+                    iter([data[at : at + chunk] for at in range(0, len(data), chunk)]),
+                    size,
+                    lambda _, line: line.startswith(b"S"),
+                )
+            )
             for chunk in (one, other)
         ]
 
@@ -147,7 +158,11 @@ class TestShards:
         """Where no safe place is found for long, a plain line end is taken instead of unbounded memory."""
         monkeypatch.setattr(streams, "LONGEST_SEARCH", 1000)
         data = b"  continues\n" * 500
-        found = list(streams.shards(iter([data[at : at + 100] for at in range(0, len(data), 100)]), 64, lambda *_: False))
+        found = list(
+            streams.shards(
+                iter([data[at : at + 100] for at in range(0, len(data), 100)]), 64, lambda *_: False
+            )
+        )
 
         assert b"".join(found) == data
         assert len(found) > 1
@@ -162,10 +177,16 @@ class TestShards:
             part, rest, other = (b"2026-11-29T12:00:00Z stdout " + tag for tag in (b"P a", b"F b", b"F c"))
             other = other.replace(b"stdout", b"stderr")
         else:
-            part, rest = b'{"log":"a","stream":"stdout","time":"2026-11-29T12:00:00Z"}', b'{"log":"b\\n","stream":"stdout","time":"2026-11-29T12:00:00Z"}'
+            part, rest = (
+                b'{"log":"a","stream":"stdout","time":"2026-11-29T12:00:00Z"}',
+                b'{"log":"b\\n","stream":"stdout","time":"2026-11-29T12:00:00Z"}',
+            )
             other = rest.replace(b"stdout", b"stderr")
 
-        assert [safe_cut(before, other) for before in ([part], [part, other], [part, rest], [part, other, rest], [])] == [False, False, True, True, True]
+        assert [
+            safe_cut(before, other)
+            for before in ([part], [part, other], [part, rest], [part, other, rest], [])
+        ] == [False, False, True, True, True]
 
 
 class TestLinesAt:
@@ -173,13 +194,25 @@ class TestLinesAt:
 
     @QUICK
     @given(
-        lines=st.lists(st.binary(max_size=12).map(lambda raw: raw.replace(b"\n", b"")), min_size=1, max_size=40),
+        lines=st.lists(
+            st.binary(max_size=12).map(lambda raw: raw.replace(b"\n", b"")), min_size=1, max_size=40
+        ),
         wanted=st.lists(st.integers(1, 45), max_size=12),
         window=st.integers(1, 60),
         chunk=st.integers(1, 50),
         ended=st.booleans(),
     )
-    def test_windows(self, lines: list[bytes], wanted: list[int], window: int, chunk: int, tmp_path: Path, monkeypatch_module, *, ended: bool) -> None:
+    def test_windows(
+        self,
+        lines: list[bytes],
+        wanted: list[int],
+        window: int,
+        chunk: int,
+        tmp_path: Path,
+        monkeypatch_module,
+        *,
+        ended: bool,
+    ) -> None:
         """Each wanted line gives the bytes from its start, whatever the chunks; a line that is not there gives none."""
         data = b"\n".join(lines) + b"\n" * ended
         if data.startswith(streams.GZIP):
@@ -189,7 +222,9 @@ class TestLinesAt:
         starts = [0, *[at + 1 for at, byte in enumerate(data) if byte == 10]]
         truth = {line: data[starts[line - 1] :][:window] for line in wanted if line <= len(starts)}
 
-        assert {line: text for line, text in found.items() if text} == {line: text for line, text in truth.items() if text}
+        assert {line: text for line, text in found.items() if text} == {
+            line: text for line, text in truth.items() if text
+        }
 
     def test_first_and_last_line(self, tmp_path: Path) -> None:
         """The first line and an unfinished last one are found, in a compressed file too."""
@@ -217,4 +252,7 @@ def test_head_is_unpacked(tmp_path: Path) -> None:
 
 def test_hash_is_that_of_the_file(tmp_path: Path) -> None:
     """SHA-256 is taken of the bytes on disk, so that `sha256sum` says the same."""
-    assert streams.sha256(put(tmp_path, b"abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (
+        streams.sha256(put(tmp_path, b"abc"))
+        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    )

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from forensics.sources.journal.header import as_index
 from forensics.sources.journal.payloads import DAMAGED, FIRST, own_hash_differs
+from forensics.sources.journal.threads import spread
 
 if TYPE_CHECKING:
     from forensics.sources.journal.header import Flags, Image, Index, Words
@@ -53,11 +54,14 @@ def read_entries(image: Image, objects: Objects, payloads: Payloads, entries: In
     values = np.full((fields, len(entries)), -1, np.int32)
     incomplete = np.zeros(len(entries), np.bool_)
     differing = np.zeros(len(entries), np.bool_)
-    for start in range(0, len(entries), _BATCH):
+
+    def work(start: int) -> None:
         batch = slice(start, start + _BATCH)
         items = _items(image, payloads, entries[batch])
         incomplete[batch] = _assign(payloads, items, values[:, batch])
         differing[batch] = _xor(payloads, items) != image.words[entries[batch] + 7]
+
+    spread(work, range(0, len(entries), _BATCH))
     suspects = np.flatnonzero(differing & ~incomplete)
     wrong = np.zeros(len(entries), np.bool_)
     if len(suspects):

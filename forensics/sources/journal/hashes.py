@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from forensics.sources.journal.threads import spread
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,8 +28,11 @@ def jenkins(halves: Halves, start: Index, length: Index) -> Words:
     """Hash ``length`` bytes (at least 1) from each 32-bit word ``start`` of ``halves``."""
     result = np.zeros(len(start), np.uint64)
     blocks = (length - 1) // 12
-    for lanes in _groups(blocks):
+
+    def work(lanes: Index) -> None:
         result[lanes] = _jenkins(halves, start[lanes], length[lanes], blocks[lanes])
+
+    spread(work, _groups(blocks))
     return result
 
 

@@ -18,6 +18,7 @@ from forensics.sources.journal.entries import Table, read_entries
 from forensics.sources.journal.header import COMPACT, Header, Image, parse_header
 from forensics.sources.journal.objects import scan
 from forensics.sources.journal.payloads import Payloads, read_payloads
+from forensics.sources.journal.threads import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,7 +100,8 @@ def _journal(header: Header, reading: _Reading, wanted: list[str], *, cursor: bo
     }
     if cursor:
         columns["__CURSOR"] = _cursor(header, words, kept, columns["_BOOT_ID"])
-    columns |= {field: _column(reading, field, number, keep) for number, field in enumerate(wanted)}
+    texts = spread(lambda number: _column(reading, wanted[number], number, keep), range(len(wanted)))
+    columns |= dict(zip(wanted, texts, strict=True))
     return Journal(header, pl.DataFrame(columns), tuple(_notes(header, reading, keep)))
 
 
@@ -122,16 +124,11 @@ def _boots(low: Words, high: Words) -> tuple[Index, list[str]]:
 
 def _cursor(header: Header, words: Words, entries: Index, boot: pl.Series) -> pl.Series:
     """The text of sd_journal_get_cursor: sequence number id and number, boot, times and hash."""
-    parts = pl.DataFrame(
-        {
-            "i": hex_column(words[entries + 2]),
-            "b": boot,
-            "m": hex_column(words[entries + 4]),
-            "t": hex_column(words[entries + 3]),
-            "x": hex_column(words[entries + 7]),
-        }
+    numbers = dict(
+        zip("imtx", spread(lambda word: hex_column(words[entries + word]), (2, 4, 3, 7)), strict=True)
     )
     form = f"s={header.seqnum_id};i={{}};b={{}};m={{}};t={{}};x={{}}"
+    parts = pl.DataFrame({**numbers, "b": boot})
     return parts.select(pl.format(form, "i", "b", "m", "t", "x").alias("__CURSOR")).to_series()
 
 
