@@ -184,8 +184,13 @@ def quote_all(plans: list[Plan], evidence: Evidence, refs: set[Ref]) -> dict[Ref
         lines = sorted(ref.line for ref in refs if ref.source == item.index)
         if not lines or item.plug is None:
             continue
-        if not isinstance(item.plug, Transport) and item.plug.binary:
-            quotes.update(quote_rows(evidence, item.index, lines))
+        if item.plug.binary:
+            found = (
+                quote_entries(item, lines)
+                if isinstance(item.plug, Transport)
+                else quote_rows(evidence, item.index, lines)
+            )
+            quotes.update(found)
             continue
         for line, window in streams.lines_at(item.item.path, lines, QUOTE_BYTES).items():
             quotes[Ref(item.index, line)] = quote(item, window)
@@ -211,6 +216,18 @@ def quote(item: Plan, window: bytes) -> Quote:
                 records["cursor"][0],
             )
     return Quote(first.decode("utf-8", "replace").strip()[:QUOTE_CHARS], None)
+
+
+def quote_entries(item: Plan, lines: list[int]) -> dict[Ref, Quote]:
+    """Return entries of a journal file by their ordinal."""
+    assert isinstance(item.plug, Transport)
+    records = item.plug.parse(b"".join(streams.chunks(item.item.path))).records
+    assert records is not None
+    rows = records.filter(pl.col("line").is_in(lines)).select("line", "message", "ts", "cursor")
+    return {
+        Ref(item.index, line): Quote((message or "")[:QUOTE_CHARS], ts, cursor)
+        for line, message, ts, cursor in rows.iter_rows()
+    }
 
 
 def quote_rows(evidence: Evidence, source: int, lines: list[int]) -> dict[Ref, Quote]:

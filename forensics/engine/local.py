@@ -79,7 +79,7 @@ def read_all(
             if plan.plug is not None:
                 source, parts = read_one(plan, source, matcher, shard_size, pool)
                 digests.extend(parts)
-                has_lines[plan.index] = not (isinstance(plan.plug, Monitor) and plan.plug.binary)
+                has_lines[plan.index] = not plan.plug.binary
             text = plan.plug if isinstance(plan.plug, Transport) else None
             yearless, zoneless = text is not None and not text.year, text is not None and text.zone == "none"
             facts.append(Facts(source, yearless=yearless, zoneless=zoneless, modified_us=modified))

@@ -62,6 +62,8 @@ class Transport:
     """``stated`` when lines carry an offset or are UTC by definition, ``none`` when they carry none."""
     year: bool = True
     """False when lines carry no year."""
+    binary: bool = False
+    """True when the file has no lines: a record is named by its ordinal."""
     unconfirmed: bool = False
 
 

@@ -6,7 +6,7 @@ import random
 
 import mixed_logs as logs
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from forensics import formats
@@ -38,6 +38,9 @@ LINES = st.lists(
     ),
     max_size=12,
 )
+
+
+WHOLE_POOL = [logs.Said(1000, lines, stderr=False, pieces=1) for lines in logs.EVENTS]
 
 
 def physical(data: bytes) -> int:
@@ -129,6 +132,7 @@ def cut_against_whole(slug: str, items: list[logs.Said], size: int, seed: int) -
 )
 @pytest.mark.parametrize("slug", logs.PLAIN)
 @KNOWN_TO_FAIL
+@example(items=WHOLE_POOL, size=1, seed=0)
 @given(items=logs.said(), size=st.sampled_from((1, 400)), seed=st.integers(0, 99))
 def test_any_cut_of_a_bare_file(slug: str, items: list[logs.Said], size: int, seed: int) -> None:
     """Shards of a bare file, whose further lines have no stamp, equal the whole too."""

@@ -55,9 +55,13 @@ def put(tmp_path: Path, text: str) -> Path:
 
 def refusal(tmp_path: Path, text: str) -> str:
     """Return how a case file is refused."""
-    with pytest.raises(UsageError) as refused:
-        case = casefile.read(put(tmp_path, text))
+
+    def use(path: Path) -> None:
+        case = casefile.read(path)
         casefile.events(case, case.timezone or "UTC")
+
+    with pytest.raises(UsageError) as refused:
+        use(put(tmp_path, text))
     return str(refused.value)
 
 

@@ -19,7 +19,7 @@ import zstandard
 
 from forensics.model.errors import UnreadableError
 from forensics.sources.journal import Journal, merge, read
-from forensics.sources.journal.columns import hex_column
+from forensics.sources.journal.columns import hexadecimal, template_column
 from forensics.sources.journal.hashes import jenkins, siphash
 
 if TYPE_CHECKING:
@@ -290,7 +290,8 @@ def test_merge_interleaves_writers_but_keeps_each_in_order() -> None:
 
 def test_hexadecimal_text() -> None:
     numbers = [0, 1, 15, 16, 255, 256, 2**32 - 1, 2**32, 2**53 + 1, 2**60 - 1, 2**64 - 1]
-    assert hex_column(np.array(numbers, np.uint64)).to_list() == [f"{number:x}" for number in numbers]
+    column = template_column("", (b"the number in hex: ", hexadecimal(np.array(numbers, np.uint64)), b"."))
+    assert column.to_list() == [f"the number in hex: {number:x}." for number in numbers]
 
 
 def test_siphash_reference_value() -> None:

@@ -13,6 +13,7 @@ from forensics import formats
 from forensics.sources import streams
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -238,7 +239,7 @@ class TestLinesAt:
 
 
 @pytest.fixture(scope="module")
-def monkeypatch_module():
+def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
     """Patch for all examples of a property and undo it afterwards."""
     with pytest.MonkeyPatch.context() as patch:
         yield patch

@@ -9,10 +9,12 @@ buffer number and an offset into it. The buffers are the mapped file (in windows
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from forensics.sources.journal.header import Index, Octets, Words
 
+_MATRIX_ROWS = 1 << 22
 WINDOW = 1 << 30
 """Bytes between the starts of two windows over one buffer; each window is twice as long."""
 
@@ -196,24 +199,59 @@ def _decode(column: pl.Series) -> pl.Series:
     return pl.concat([_decode(column[:half]), _decode(column[half:])], rechunk=False)
 
 
-def hex_column(numbers: Words) -> pl.Series:
-    """Lower-case hexadecimal text of each number, without leading zeros (``%x``)."""
-    digits = np.frombuffer("".join(f"{octet:02x}" for octet in range(256)).encode(), "<u2")
-    text = digits.take(numbers.astype(">u8").view(np.uint8)).view("<u8")
+def template_column(name: str, parts: Sequence[bytes | Digits]) -> pl.Series:
+    """Make a String column (over 12 bytes a row) of constant ``parts`` and digits, joined without a separator.
+
+    Rows with the same number of digits in every part are the rows of one matrix of characters.
+    """
+    digits = [part for part in parts if isinstance(part, Digits)]
+    shape = digits[0].count.astype(np.int64)
+    for part in digits[1:]:
+        shape = shape * 33 + part.count
+    views = np.zeros((len(shape), 2), np.uint64)
+    windows: list[Octets] = []
+    for kind in np.unique(shape):
+        every = np.flatnonzero(shape == kind)
+        for first in range(0, len(every), _MATRIX_ROWS):
+            rows = every[first : first + _MATRIX_ROWS]
+            text = _matrix(parts, rows)
+            prefix = text[:, :4].copy().view("<u4").reshape(-1).astype(np.uint64)
+            views[rows, 0] = np.uint64(text.shape[1]) | (prefix << np.uint64(32))
+            offset = np.arange(len(rows), dtype=np.uint64) * np.uint64(text.shape[1])
+            views[rows, 1] = np.uint64(len(windows)) | (offset << np.uint64(32))
+            windows.append(text.reshape(-1))
+    return text_column(name, views, None, windows)
+
+
+def _matrix(parts: Sequence[bytes | Digits], rows: Index) -> Octets:
+    """Characters of ``rows``, of which every part has the same length."""
+    pieces = [
+        np.frombuffer(part, np.uint8)
+        if isinstance(part, bytes)
+        else part.text[:, part.text.shape[1] - int(part.count[rows[0]]) :].take(rows, axis=0)
+        for part in parts
+    ]
+    text = np.empty((len(rows), sum(piece.shape[-1] for piece in pieces)), np.uint8)
+    at = 0
+    for piece in pieces:
+        text[:, at : at + piece.shape[-1]] = piece
+        at += piece.shape[-1]
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """One row of characters per row, of which the last ``count`` are meant."""
+
+    text: Octets
+    count: npt.NDArray[np.int8]
+
+
+def hexadecimal(numbers: Words) -> Digits:
+    """Lower-case hexadecimal digits of each number, without leading zeros (``%x``)."""
+    pairs = np.frombuffer("".join(f"{octet:02x}" for octet in range(256)).encode(), "<u2")
+    text = pairs.take(numbers.astype(">u8").view(np.uint8)).view(np.uint8).reshape(-1, 16)
     high = numbers >> np.uint64(32)
     half = np.where(high != 0, high, numbers & np.uint64(0xFFFFFFFF)).astype(np.float64)  # exact below 2**53
-    bits = np.frexp(half)[1].astype(np.int64) + np.where(high != 0, 32, 0)
-    return _ragged(text, np.maximum((bits + 3) // 4, 1))
-
-
-def _ragged(text: Words, digits: Index) -> pl.Series:
-    """The last ``digits`` of each 16 characters of ``text``."""
-    order = np.argsort(digits.astype(np.int8), kind="stable")
-    views = np.zeros((len(digits), 2), np.uint64)
-    edges = np.searchsorted(digits[order], np.arange(1, 18))
-    for size in range(1, 17):
-        rows = order[edges[size - 1] : edges[size]]
-        if len(rows):
-            skip = 16 - size
-            views[rows] = make_views(text, rows * 2, skip, np.full(len(rows), size), 0)
-    return text_column("", views, None, make_windows(text))
+    bits = np.frexp(half)[1] + np.where(high != 0, 32, 0)
+    return Digits(text, np.maximum((bits + 3) // 4, 1).astype(np.int8))

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from forensics.sources.journal.chain import Found, find_entries
-from forensics.sources.journal.columns import hex_column, text_column
+from forensics.sources.journal.columns import Digits, hexadecimal, template_column, text_column
 from forensics.sources.journal.entries import Table, read_entries
 from forensics.sources.journal.header import COMPACT, Header, Image, parse_header
 from forensics.sources.journal.objects import scan
@@ -99,7 +99,7 @@ def _journal(header: Header, reading: _Reading, wanted: list[str], *, cursor: bo
         "__SEQNUM": pl.Series(words[kept + 2]),
     }
     if cursor:
-        columns["__CURSOR"] = _cursor(header, words, kept, columns["_BOOT_ID"])
+        columns["__CURSOR"] = _cursor(header, words, kept, _boot_digits(boots, boot_codes[keep]))
     texts = spread(lambda number: _column(reading, wanted[number], number, keep), range(len(wanted)))
     columns |= dict(zip(wanted, texts, strict=True))
     return Journal(header, pl.DataFrame(columns), tuple(_notes(header, reading, keep)))
@@ -122,14 +122,18 @@ def _boots(low: Words, high: Words) -> tuple[Index, list[str]]:
     return np.repeat(codes.reshape(-1), runs), [pair.astype("<u8").tobytes().hex() for pair in boots]
 
 
-def _cursor(header: Header, words: Words, entries: Index, boot: pl.Series) -> pl.Series:
+def _boot_digits(boots: list[str], codes: Index) -> Digits:
+    text = np.frombuffer("".join(boots).encode(), np.uint8).reshape(-1, 32)
+    return Digits(text.take(codes, axis=0), np.full(len(codes), 32, np.int8))
+
+
+def _cursor(header: Header, words: Words, entries: Index, boot: Digits) -> pl.Series:
     """The text of sd_journal_get_cursor: sequence number id and number, boot, times and hash."""
-    numbers = dict(
-        zip("imtx", spread(lambda word: hex_column(words[entries + word]), (2, 4, 3, 7)), strict=True)
-    )
-    form = f"s={header.seqnum_id};i={{}};b={{}};m={{}};t={{}};x={{}}"
-    parts = pl.DataFrame({**numbers, "b": boot})
-    return parts.select(pl.format(form, "i", "b", "m", "t", "x").alias("__CURSOR")).to_series()
+    if not len(entries):
+        return pl.Series("__CURSOR", [], dtype=pl.String)
+    i, m, t, x = (hexadecimal(words[entries + word]) for word in (2, 4, 3, 7))
+    start = b"s=" + header.seqnum_id.encode() + b";i="
+    return template_column("__CURSOR", (start, i, b";b=", boot, b";m=", m, b";t=", t, b";x=", x))
 
 
 def _unlikely_times(words: Words, entries: Index, boot: Index) -> Flags:
