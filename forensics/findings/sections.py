@@ -565,7 +565,12 @@ def recurrence(signals: Signals) -> Iterator[Finding]:
             "recurrence.sum",
             "recurrence",
             Grade.DERIVED,
-            {"inside": int(rows["sure"].sum()), "total": pool.failures, "days": len(day)},
+            {
+                "inside": int(rows["sure"].sum()),
+                "total": pool.failures,
+                "days": len(day),
+                "least": pool.bound == "at_least",
+            },
             pool.refs[:2],
             formula="window + outside = all",
         )
