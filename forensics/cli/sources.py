@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import click
@@ -12,6 +13,8 @@ from forensics.cli.output import show
 from forensics.cli.progress import progress
 
 NOTHING_READ = 3
+WIDE = 240
+"""Columns where nobody looks at a terminal: no cell is broken."""
 
 
 @click.command("sources")
@@ -41,7 +44,7 @@ def table(rows: list[dict[str, Any]], choices: list[str] | None) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
     grid = Table(box=None, pad_edge=False)
     for name in ("source", "recognised as", "zone", "first", "last", "lines", "unparsed"):
         grid.add_column(name, overflow="fold", justify="right" if name in ("lines", "unparsed") else "left")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,9 @@ from typing import Any
 
 from forensics.model.finding import Need
 
+DATABASE_LOG = "/var/log/postgresql/postgresql-*-main.log"
+WINDOW = re.compile(r"--since '\{since(?:_iso)?\}' --until '\{until(?:_iso)?\}' ")
+"""The window in a command, left out where no instant is known."""
 PATH = Path(__file__).with_name("hypotheses.toml")
 
 
@@ -49,10 +53,20 @@ def inputs(block: dict[str, Any], *, live: bool) -> tuple[Need, ...]:
 
 def fill(needs: tuple[Need, ...], *, unit: str, container: str, since: int, until: int) -> tuple[Need, ...]:
     """Put unit, container and window into commands; journalctl understands ``2026-09-09 12:42:26 UTC``."""
+    if until <= 0:
+        bare = tuple(Need(need.input, WINDOW.sub("", need.command), need.expires) for need in needs)
+        return tuple(
+            Need(
+                need.input,
+                replace(need.command, {"unit": unit, "container": container, "database_log": DATABASE_LOG}),
+                need.expires,
+            )
+            for need in bare
+        )
     start, end = (dt.datetime.fromtimestamp(us // 1_000_000, dt.UTC) for us in (since, until))
     values = {
         "unit": unit, "container": container, "since": f"{start:%Y-%m-%d %H:%M:%S} UTC", "until": f"{end:%Y-%m-%d %H:%M:%S} UTC",
-        "since_iso": f"{start:%Y-%m-%dT%H:%M:%SZ}", "until_iso": f"{end:%Y-%m-%dT%H:%M:%SZ}", "database_log": "/var/log/postgresql/postgresql-*-main.log",
+        "since_iso": f"{start:%Y-%m-%dT%H:%M:%SZ}", "until_iso": f"{end:%Y-%m-%dT%H:%M:%SZ}", "database_log": DATABASE_LOG,
     }  # fmt: skip
     return tuple(Need(need.input, replace(need.command, values), need.expires) for need in needs)
 

@@ -17,8 +17,6 @@ from forensics.model.facts import (
     Incidents,
     Losses,
     Probes,
-    Restarts,
-    Samples,
     Stalls,
     Watch,
 )
@@ -617,9 +615,6 @@ def refused_needs(signals: Signals, name: str) -> tuple[Any, ...]:
         hypothesis.needs + (hypothesis.live if signals.primary and signals.primary.ongoing else ()),
         unit=signals.unit,
         container="CONTAINER",
-        since=lo - 5 * MINUTE,
-        until=hi + 5 * MINUTE,
+        since=max(0, lo - 5 * MINUTE),
+        until=hi + 5 * MINUTE if hi else 0,
     )
-
-
-__all__ = ["Restarts", "Samples", "all_findings", "refused_needs"]

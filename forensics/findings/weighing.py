@@ -59,8 +59,8 @@ def judge_all(signals: Signals) -> tuple[Judgement, ...]:
                 hypothesis.needs + (hypothesis.live if signals.primary and signals.primary.ongoing else ()),
                 unit=signals.unit,
                 container=container,
-                since=lo - 5 * MINUTE,
-                until=hi + 5 * MINUTE,
+                since=max(0, lo - 5 * MINUTE),
+                until=hi + 5 * MINUTE if hi else 0,
             )
             if open_
             else ()

@@ -100,6 +100,7 @@ LEVELS = (
         text=240, why=80, refs=1, findings=9, timeline=16, rows=4, minutes=10, evidence=2, line=48, pad=""
     ),
     Limits(text=320, why=64, refs=1, findings=8, timeline=13, rows=3, minutes=8, evidence=1, line=40, pad=""),
+    Limits(text=240, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=1, line=40, pad=""),
 )
 """From roomy to tight; the first that fits is used."""
 
@@ -412,6 +413,8 @@ def _shorten(section: str, fits: Callable[[str], bool], more: Callable[[int], st
     text = section
     while not fits(text) and len(kept) > 1:
         kept.pop(drop if len(kept) > 2 else -1)
+        if len(kept) > 1 and "\n|---" in kept[-1]:
+            kept.pop()
         text = "\n".join(kept).rstrip("\n") + f"\n\n{more(len(blocks) - len(kept))}"
     return text
 

@@ -240,7 +240,7 @@ samples = ["INFO hello"]
         (definition.transport, TRANSPORT, ('samples = ["2026-11-29T12:00:00Z hello"]', ""), "my.toml: lacks samples"),
         (definition.transport, TRANSPORT, ("T12:00:00Z hello", "T12:00:00 hello"), "my.toml: does not parse its own samples"),
         (definition.transport, TRANSPORT, ("-29T12", "-31T12"), "my.toml: does not parse its own samples"),
-        (definition.transport, TRANSPORT, ("zone =", "zoen ="), "my.toml: unknown key 'zoen'; did you mean 'zone'?"),
+        (definition.transport, TRANSPORT, ("zone =", "zonee ="), "my.toml: unknown key 'zonee'; did you mean 'zone'?"),
         (definition.transport, TRANSPORT, ("title =", "title"), "my.toml: not valid TOML"),
         (definition.message_format, MESSAGE, ('samples = ["INFO hello"]', ""), "my.toml: lacks samples"),
         (definition.message_format, MESSAGE, ("INFO hello", "nothing"), "my.toml: does not match its own sample 'nothing'"),

@@ -174,7 +174,7 @@ def written(folder: Path, **changes: str | None) -> Path:
 def bad() -> Iterator[tuple[dict[str, str | None], str]]:
     """Yield changes to a good block and what the loader says about each."""
     yield {"caveats": '"x"'}, "my.toml: my.slug: unknown key 'caveats'"
-    yield {"famly": '"x"'}, "my.toml: my.slug: unknown key 'famly'; did you mean 'family'?"
+    yield {"familia": '"x"'}, "my.toml: my.slug: unknown key 'familia'; did you mean 'family'?"
     yield {"hit": None}, "my.toml: my.slug: lacks hit"
     yield {"hit": "[]"}, "my.toml: my.slug: has no hit"
     yield {"hit": '["bang 1", "boom 1"]', "miss": "[]"}, "my.toml: my.slug: misses its hit 'bang 1'"

@@ -228,7 +228,7 @@ def _matrix(parts: Sequence[bytes | Digits], rows: Index) -> Octets:
     pieces = [
         np.frombuffer(part, np.uint8)
         if isinstance(part, bytes)
-        else part.text[:, part.text.shape[1] - int(part.count[rows[0]]) :].take(rows, axis=0)
+        else part.text.take(rows, axis=0)[:, part.text.shape[1] - int(part.count[rows[0]]) :]
         for part in parts
     ]
     text = np.empty((len(rows), sum(piece.shape[-1] for piece in pieces)), np.uint8)
