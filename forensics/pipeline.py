@@ -278,6 +278,10 @@ def has_incidents(case: Case) -> bool:
 
 def raw_lines(report: dict[str, Any], name: str, inputs: Iterable[str]) -> list[tuple[str, str]]:
     """Return (id, raw text) behind a finding or evidence id, read again from the inputs of the same hash."""
+    if not isinstance(report, dict) or any(
+        not isinstance(report.get(key), list) for key in ("evidence", "findings", "sources")
+    ):
+        raise UsageError("is no report.json", where=name, remedy="write one with forensics report --json")
     evidence = {item["id"]: item for item in report.get("evidence", [])}
     finding = next((item for item in report.get("findings", []) if item["id"] == name), None)
     wanted = finding["evidence"] if finding else [name]

@@ -277,7 +277,9 @@ def recovery(end: int, evidence: Evidence, facts: Facts) -> int | None:
         for due in series.dues
         if due.state == "answered" and due.answered and due.answered >= end
     ]
-    served = least(evidence["arrivals"].filter((pl.col("status") < 500) & (pl.col("ts") >= end))["ts"])
+    served = least(
+        evidence["seconds"].filter((pl.col("kind") == "request") & (pl.col("first_us") >= end))["first_us"]
+    )
     return min([*after, *([served] if served is not None else [])], default=None)
 
 

@@ -30,12 +30,13 @@ def command(report: Path, name: str, inputs: tuple[str, ...]) -> int:
         raise UsageError(
             f"not a report.json ({error})", where=report.name, remedy="write one with forensics report --json"
         ) from None
+    lines = pipeline.raw_lines(document, name, inputs)
     finding = next((item for item in document.get("findings", []) if item["id"] == name), None)
     if finding:
         show(f"{finding['id']} [{finding['grade']}] {printable(finding['text'])}")
         for label in ("formula", "method", "scope"):
             if finding[label]:
                 show(f"  {label}: {printable(finding[label])}")
-    for place, text in pipeline.raw_lines(document, name, inputs):
+    for place, text in lines:
         show(f"{place}\n    {printable(text)}")
     return 0

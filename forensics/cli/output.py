@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from forensics.model.errors import UsageError
+from forensics.sources.discovery import STDIN, discover
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 def write_all(files: dict[Path, str | bytes]) -> None:
-    """Write files and give them their names only when all are complete."""
+    """Write files and give them their names only when all are complete; nothing is written if one name is a folder."""
+    if folder := next((path for path in files if path.is_dir()), None):
+        raise UsageError("is a folder", where=str(folder), remedy="give the name of a file")
     done: list[tuple[str, Path]] = []
     try:
         for path, content in files.items():
@@ -25,6 +35,18 @@ def write_all(files: dict[Path, str | bytes]) -> None:
     finally:
         for name, _ in done:
             Path(name).unlink(missing_ok=True)
+
+
+def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[str]) -> None:
+    """Refuse two outputs of one name, and an output that would overwrite an input: evidence is never touched."""
+    named = [path.absolute().resolve() for path in outputs if path is not None]
+    if double := next((path for path, n in Counter(named).items() if n > 1), None):
+        raise UsageError("two outputs have this name", where=double.name, remedy="give each its own")
+    evidence = {item.path.absolute().resolve() for item in discover(text for text in inputs if text != STDIN)}
+    if taken := next((path for path in named if path in evidence), None):
+        raise UsageError(
+            "is an input and would be overwritten", where=taken.name, remedy="write somewhere else"
+        )
 
 
 def show(text: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.cli import options
-from forensics.cli.output import show, write_all
+from forensics.cli.output import check_outputs, show, write_all
 from forensics.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def command(
     from forensics.report import document as telling
     from forensics.report.render import markdown
 
+    check_outputs((output, json_file, evidence), inputs)
     with progress(said.pop("progress")) as tick:
         case = pipeline.investigate(inputs, options.build(tick=tick, **said))
         document = telling.build(case, redact=not no_redact)

@@ -31,6 +31,8 @@ def command(inputs: tuple[str, ...], format_: str, *, verbose: bool, **said: Any
         opts = options.build(tick=tick, **said)
         evidence = pipeline.survey(inputs, opts)
     rows = list_sources(evidence, opts.tz or "UTC")
+    if not rows:
+        click.echo("forensics: no files in the given folders; give a folder that holds exports", err=True)
     if format_ == "json":
         show(json.dumps(rows, ensure_ascii=False, indent=1))
     else:

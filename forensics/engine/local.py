@@ -71,15 +71,21 @@ def read_all(
                 skipped=plan.skipped,
                 choice=plan.choice,
             )
-            modified = 0
+            modified, plug = 0, plan.plug
             if plan.item.trouble is None:
-                stat = plan.item.path.stat()
-                modified = stat.st_mtime_ns // 1000
-                source = replace(source, sha256=streams.sha256(plan.item.path), size=stat.st_size)
-            if plan.plug is not None:
+                try:
+                    stat = plan.item.path.stat()
+                    modified = stat.st_mtime_ns // 1000
+                    source = replace(source, sha256=streams.sha256(plan.item.path), size=stat.st_size)
+                except OSError as error:
+                    source, plug = (
+                        replace(source, skipped=f"reading failed ({error.strerror}); copy the file again"),
+                        None,
+                    )
+            if plug is not None:
                 source, parts = read_one(plan, source, matcher, shard_size, pool)
                 digests.extend(parts)
-                has_lines[plan.index] = not plan.plug.binary
+                has_lines[plan.index] = not plug.binary
             text = plan.plug if isinstance(plan.plug, Transport) else None
             yearless, zoneless = text is not None and not text.year, text is not None and text.zone == "none"
             facts.append(Facts(source, yearless=yearless, zoneless=zoneless, modified_us=modified))

@@ -69,6 +69,8 @@ def read(path: Path, known: set[str], required: set[str]) -> dict[str, Any]:
                 where=path.name,
                 remedy=f"did you mean {near[0]!r}?" if near else "remove it",
             )
+    if "samples" in table and not table["samples"]:
+        raise DefinitionError("has no samples", where=path.name, remedy="a definition carries real lines")
     if lacking := sorted(required - set(table)):
         raise DefinitionError(
             f"lacks {', '.join(lacking)}",
@@ -94,6 +96,14 @@ def transport(path: Path) -> Transport:
         container=bool(table.get("container")),
     )
     made = text_transport(path.stem, table["title"], table["marks"], shape, tuple(table["samples"]))
+    try:
+        pl.Series([""]).str.contains(shape.pattern)
+    except pl.exceptions.ComputeError as error:
+        raise DefinitionError(
+            f"the pattern is not a Rust regex ({error})",
+            where=path.name,
+            remedy="look-around and back-references are not available",
+        ) from None
     parsed = made.parse("\n".join(made.samples).encode())
     if parsed.records is None or parsed.unparsed or parsed.records["ts"].null_count():
         raise DefinitionError(
@@ -124,6 +134,14 @@ def message_format(path: Path) -> MessageFormat:
         service=table.get("service"),
         reference=table.get("reference", ""),
     )
+    try:
+        pl.Series([""]).str.contains(made.pattern)
+    except pl.exceptions.ComputeError as error:
+        raise DefinitionError(
+            f"the pattern is not a Rust regex ({error})",
+            where=path.name,
+            remedy="look-around and back-references are not available",
+        ) from None
     misses = [
         line
         for line, said in zip(made.samples, pl.Series(made.samples).str.contains(made.pattern), strict=True)

@@ -38,7 +38,7 @@ def share(head: bytes, groups: Sequence[Sequence[str]], absent: Sequence[str] = 
     for line in lines:
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and not any(name in value for name in absent):
             fits += all(any(name in value for name in group) for group in (TIME, *groups))
@@ -53,7 +53,7 @@ def objects(path: Path) -> Objects:
     for line, text in raw.iter_rows():
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             rows.append({"line": line, **{key: plain(item) for key, item in value.items() if key != "line"}})

@@ -19,7 +19,7 @@ from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 ANSI = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
 """CSI and OSC sequences (ECMA-48)."""
@@ -47,10 +47,12 @@ def lines_of(data: bytes) -> pl.Series:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data:
         return pl.Series("line", [], dtype=pl.String)
+    # The newline in front keeps polars from taking the first bytes for a compressed stream.
     try:
-        return pl.read_lines(io.BytesIO(data)).to_series()
+        return pl.read_lines(io.BytesIO(b"\n" + data)).to_series().slice(1)
     except pl.exceptions.ComputeError:
-        return pl.read_lines(io.BytesIO(data.decode("utf-8", "replace").encode())).to_series()
+        text = data.decode("utf-8", "replace").encode()
+        return pl.read_lines(io.BytesIO(b"\n" + text)).to_series().slice(1)
 
 
 def stamp(column: pl.Expr, pattern: str) -> pl.Expr:
@@ -62,9 +64,10 @@ def text_transport(
     name: str, title: str, marks: str, shape: TextShape, samples: tuple[str, ...]
 ) -> Transport:
     """Build a transport from its shape."""
-    starts = re.compile(re.sub(r"\(\?P<message>.*$", "", shape.pattern).encode())
+    prefix = re.sub(r"\(\?P<message>.*$", "", shape.pattern)
+    starts = re.compile((shape.pattern if prefix == "^" else prefix).encode())
 
-    def safe_cut(before: list[bytes], line: bytes) -> bool:
+    def safe_cut(before: Sequence[bytes], line: bytes) -> bool:
         return bool(starts.match(line)) and not (shape.container and open_partial(before))
 
     return Transport(
@@ -80,14 +83,18 @@ def text_transport(
     )
 
 
-def open_partial(before: list[bytes]) -> bool:
-    """Has any stream an unfinished line (CRI tag P) among the lines before a cut?"""
-    state: dict[bytes, bytes] = {}
-    for line in before:
+def open_partial(before: Sequence[bytes]) -> bool:
+    """Has any stream an unfinished line (CRI tag P) before a cut?"""
+    seen: set[bytes] = set()
+    for line in reversed(before):
         parts = line.split(b" ", 3)
-        if len(parts) >= 3 and parts[1] in (b"stdout", b"stderr"):
-            state[parts[1]] = parts[2][:1]
-    return b"P" in state.values()
+        if len(parts) >= 3 and parts[1] in (b"stdout", b"stderr") and parts[1] not in seen:
+            if parts[2][:1] == b"P":
+                return True
+            seen.add(parts[1])
+            if len(seen) == 2:
+                break
+    return False
 
 
 def sniffer(shape: TextShape) -> Callable[[bytes], float]:
@@ -147,7 +154,7 @@ def inherit(kept: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
     body = (
         pl.when(pl.col("start")).then(pl.col("message")).otherwise(pl.col("full").str.slice(pl.col("width")))
     )
-    others = [pl.col(name).forward_fill() for name in groups if name != "message"]
+    others = [pl.col(name).first().over("record") for name in groups if name != "message"]
     return kept.with_columns(*others, message=body)
 
 

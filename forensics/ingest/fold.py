@@ -198,8 +198,10 @@ def find_years(frames: dict[str, pl.DataFrame], facts: tuple[Facts, ...]) -> dic
     )
     spans = spans.drop_nulls().group_by("source").agg(pl.col("lo").min(), pl.col("hi").max()).sort("source")
     anchors = [(lo, hi) for source, lo, hi in spans.iter_rows() if source not in yearless]
+    wall = pl.from_epoch("second", time_unit="s")
+    leap = set(frames["seconds"].filter((wall.dt.month() == 2) & (wall.dt.day() == 29))["source"])
     return {
-        source: clock.guess_year(lo, hi, anchors, yearless[source].modified_us)
+        source: clock.guess_year(lo, hi, anchors, yearless[source].modified_us, leap=source in leap)
         for source, lo, hi in spans.iter_rows()
         if source in yearless
     }

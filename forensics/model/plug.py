@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from types import ModuleType
 
@@ -56,7 +56,7 @@ class Transport:
     """Score of a 64 KiB head: 0 = not this, 1 = every record start fits."""
     parse: Callable[[bytes], Parsed]
     samples: tuple[str, ...]
-    safe_cut: Callable[[list[bytes], bytes], bool] | None = None
+    safe_cut: Callable[[Sequence[bytes], bytes], bool] | None = None
     """May a shard begin at this line, given the lines before it? None: the stream is read whole."""
     zone: str = "stated"
     """``stated`` when lines carry an offset or are UTC by definition, ``none`` when they carry none."""

@@ -59,9 +59,9 @@ def convert(text: str, unit: str) -> float | int | str:
         if unit == "count":
             return int(text.replace(",", "").replace("_", ""))
         if unit == "s":
-            return float(text)
+            return float(text.replace(",", "").replace("_", ""))
         if unit == "ms":
-            return float(text) / 1000
+            return float(text.replace(",", "").replace("_", "")) / 1000
     except ValueError:
         return text
     return text

@@ -66,12 +66,17 @@ def fingerprint(*folders: Path) -> str:
 def read(path: Path) -> list[Signature]:
     """Read one file; the id of each block must begin with the file's name."""
     try:
-        blocks = tomllib.loads(path.read_text(encoding="utf-8")).get("signature", [])
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise DefinitionError(
             f"not valid TOML ({error})", where=path.name, remedy="correct the file"
         ) from None
-    return [build(block, path) for block in blocks]
+    for key in table:
+        if key != "signature":
+            raise DefinitionError(
+                f"unknown key {key!r}", where=path.name, remedy="blocks are called [[signature]]"
+            )
+    return [build(block, path) for block in table.get("signature", [])]
 
 
 def build(block: dict[str, Any], path: Path) -> Signature:

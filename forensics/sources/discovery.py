@@ -6,12 +6,14 @@ so that no path of the machine reaches a report.
 
 from __future__ import annotations
 
+import atexit
 import glob
 import os
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 STDIN = "-"
+LINKED = "a linked folder is not followed; give its target as an input"
 WILDCARDS = frozenset("*?[")
 
 
@@ -39,8 +42,25 @@ def discover(inputs: Iterable[str]) -> list[Input]:
     found: dict[Path, Input] = {}
     for text in inputs:
         for item in expand(text):
-            found.setdefault(item.path, item)
-    return sorted(found.values(), key=lambda item: item.name)
+            found.setdefault(item.path.absolute().resolve() if item.trouble is None else item.path, item)
+    return sorted(apart(list(found.values())), key=lambda item: item.name)
+
+
+def apart(items: list[Input]) -> list[Input]:
+    """Give files of one name their folder's name too, and a number where even that is the same."""
+    taken = Counter(item.name for item in items)
+    named = [
+        replace(item, name=f"{item.path.absolute().parent.name}/{item.name}")
+        if taken[item.name] > 1
+        else item
+        for item in items
+    ]
+    seen: Counter[str] = Counter()
+    out = []
+    for item in sorted(named, key=lambda item: (item.name, str(item.path))):
+        seen[item.name] += 1
+        out.append(replace(item, name=f"{item.name}#{seen[item.name]}") if seen[item.name] > 1 else item)
+    return out
 
 
 def expand(text: str) -> list[Input]:
@@ -68,8 +88,21 @@ def expand(text: str) -> list[Input]:
 def walk(folder: Path) -> list[Input]:
     """Return all files below a folder; hidden files and folders are left out."""
     items: list[Input] = []
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+
+    def refused(error: OSError) -> None:
+        path = Path(error.filename or folder)
+        name = path.relative_to(folder).as_posix() if path != folder else folder.name
+        items.append(
+            Input(path, name, f"the folder cannot be listed ({error.strerror}); copy its files with sudo")
+        )
+
+    for root, folders, files in os.walk(folder, onerror=refused):
+        linked = [name for name in folders if Path(root, name).is_symlink()]
+        items.extend(
+            Input(Path(root, name), Path(root, name).relative_to(folder).as_posix(), LINKED)
+            for name in linked
+        )
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in linked)
         for name in sorted(files):
             if not name.startswith("."):
                 path = Path(root, name)
@@ -97,6 +130,7 @@ def check(path: Path, name: str) -> Input:
 def spool() -> Path:
     """Copy standard input to a private temporary file, which is removed when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="forensics-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     target = folder / "stdin"
     with target.open("wb") as out:
         shutil.copyfileobj(sys.stdin.buffer, out)

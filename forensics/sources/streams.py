@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 CHUNK = 1 << 20
@@ -23,8 +24,10 @@ SHARD_BYTES = 32 << 20
 """Default size of a shard: some hundred thousand lines, well below a second of work."""
 LONGEST_SEARCH = 32 << 20
 """A shard ends at a plain line end if no safe place was found within this many bytes after its size."""
-CONTEXT_LINES = 64
+CONTEXT_LINES = 4096
 """Lines before a candidate cut that the transport may look at."""
+CONTEXT_BYTES = 1 << 20
+"""Bytes before a candidate cut that are looked at."""
 GZIP = b"\x1f\x8b"
 
 
@@ -96,7 +99,7 @@ def head(path: Path, size: int = HEAD) -> bytes:
 
 
 def shards(
-    pieces: Iterator[bytes], size: int, safe_cut: Callable[[list[bytes], bytes], bool] | None
+    pieces: Iterator[bytes], size: int, safe_cut: Callable[[Sequence[bytes], bytes], bool] | None
 ) -> Iterator[bytes]:
     """Cut a stream into shards that begin where ``safe_cut`` allows; None reads the stream whole."""
     buffer = bytearray()
@@ -118,12 +121,11 @@ def shards(
         yield bytes(buffer)
 
 
-def find_cut(buffer: bytearray, size: int, safe_cut: Callable[[list[bytes], bytes], bool]) -> int | None:
+def find_cut(buffer: bytearray, size: int, safe_cut: Callable[[Sequence[bytes], bytes], bool]) -> int | None:
     """Return the offset of the first safe record start at or after ``size``; None: read more first."""
     at = buffer.find(b"\n", max(0, size - 1))
-    before = (
-        bytes(buffer[max(0, at - (1 << 18)) : at + 1]).split(b"\n")[:-1][-CONTEXT_LINES:] if at >= 0 else []
-    )
+    context = bytes(buffer[max(0, at - CONTEXT_BYTES) : at + 1]).split(b"\n")[:-1] if at >= 0 else []
+    before = deque(context, maxlen=CONTEXT_LINES)
     while at >= 0:
         end = buffer.find(b"\n", at + 1)
         if end < 0:
@@ -131,7 +133,7 @@ def find_cut(buffer: bytearray, size: int, safe_cut: Callable[[list[bytes], byte
         line = bytes(buffer[at + 1 : end])
         if safe_cut(before, line):
             return at + 1
-        before = [*before[1 - CONTEXT_LINES :], line]
+        before.append(line)
         at = end
     if len(buffer) > size + LONGEST_SEARCH:
         return buffer.rfind(b"\n", 0, size + LONGEST_SEARCH) + 1 or None

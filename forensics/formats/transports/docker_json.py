@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import re
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,6 +19,9 @@ from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SCHEMA = {"log": pl.String, "stream": pl.String, "time": pl.String}
 START = re.compile(rb'^\{"(?:log|stream|attrs|time)":')
@@ -77,15 +81,20 @@ def decode(good: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return whole, whole.select(fields)
 
 
-def safe_cut(before: list[bytes], line: bytes) -> bool:
+def safe_cut(before: Sequence[bytes], line: bytes) -> bool:
     """Cut only where no stream has an unfinished chunk."""
     if not START.match(line):
         return False
-    state: dict[bytes, bool] = {}
-    for text in before:
+    seen: set[bytes] = set()
+    for text in reversed(before):
         stream = b"stderr" if b'"stream":"stderr"' in text else b"stdout"
-        state[stream] = b'\\n","' in text or b'\\n"}' in text
-    return all(state.values())
+        if stream not in seen:
+            if b'\\n","' not in text and b'\\n"}' not in text:
+                return False
+            seen.add(stream)
+            if len(seen) == 2:
+                break
+    return True
 
 
 PLUG = Transport(

@@ -25,7 +25,8 @@ def parse(data: bytes) -> Parsed:
         pl.col("__REALTIME_TIMESTAMP").cast(pl.String)
     )
     nulls = int(table["MESSAGE"].null_count())
-    notes = (*found.notes, *((f"{nulls} entries have no MESSAGE",) if nulls else ()))
+    empty = () if table.height else ("the journal holds no readable entry",)
+    notes = (*found.notes, *empty, *((f"{nulls} entries have no MESSAGE",) if nulls else ()))
     return Parsed(records=to_records(table), in_records=table.height, notes=notes)
 
 

@@ -71,7 +71,7 @@ def decode(data: bytes) -> tuple[pl.DataFrame, pl.DataFrame]:
             "line"
         ), table.with_row_index("line", offset=1)
     raw = pl.DataFrame({"raw": lines_of(data)}).with_row_index("line", offset=1)
-    good = raw.filter(pl.col("raw").str.json_path_match("$.__REALTIME_TIMESTAMP").is_not_null())
+    good = raw.filter(pl.col("raw").str.json_path_match("$").str.starts_with("{").fill_null(value=False))
     fields = [pl.col("raw").str.json_path_match(f"$.{name}").alias(name) for name in SCHEMA]
     return raw, good.select("line", *fields)
 
@@ -81,9 +81,11 @@ def bytes_to_text(table: pl.DataFrame) -> pl.DataFrame:
     is_bytes = table["MESSAGE"].str.contains(BYTES).fill_null(value=False)
     if not is_bytes.any():
         return table
-    coded = table.filter(is_bytes)["MESSAGE"].str.json_decode(pl.List(pl.UInt8)).cast(pl.Binary)
-    texts = pl.Series([value.decode("utf-8", "replace") for value in coded])
-    rows = is_bytes.arg_true()
+    arrays = table["MESSAGE"].filter(is_bytes).str.json_decode(pl.List(pl.Int64))
+    fits = (arrays.list.min() >= 0) & (arrays.list.max() <= 255)
+    coded = arrays.filter(fits).cast(pl.List(pl.UInt8)).cast(pl.Binary)
+    texts = pl.Series([value.decode("utf-8", "replace") for value in coded], dtype=pl.String)
+    rows = is_bytes.arg_true().filter(fits)
     return table.with_columns(table["MESSAGE"].scatter(rows, texts))
 
 
