@@ -59,7 +59,7 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     zone = options.tz or case_file.timezone or clock.UTC
     clock.zone(zone)
     catalog = load(*options.signatures)
-    plans = plan.make(discover(inputs))
+    plans = plan.make(discover(inputs), case_file.sources)
     evidence = gather(plans, Matcher(catalog), options, zone_rule(case_file, options, zone))
     known = Known(
         zone=zone, title=case_file.title, probes=case_file.probes, pools=case_file.pools, events=casefile.events(case_file, zone), max_connections=case_file.max_connections,
@@ -87,7 +87,7 @@ def survey(inputs: Iterable[str], options: Options) -> Evidence:
     zone = options.tz or case_file.timezone or clock.UTC
     clock.zone(zone)
     return gather(
-        plan.make(discover(inputs)),
+        plan.make(discover(inputs), case_file.sources),
         Matcher(load(*options.signatures)),
         options,
         zone_rule(case_file, options, zone),

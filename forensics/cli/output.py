@@ -30,8 +30,15 @@ def write_all(files: dict[Path, str | bytes]) -> None:
             with os.fdopen(handle, "wb") as out:
                 out.write(content if isinstance(content, bytes) else content.encode())
             Path(name).chmod(0o644)
-        for name, path in done:
-            Path(name).replace(path)
+        named: list[Path] = []
+        try:
+            for name, path in done:
+                Path(name).replace(path)
+                named.append(path)
+        except OSError:
+            for path in named:
+                path.unlink(missing_ok=True)
+            raise
     finally:
         for name, _ in done:
             Path(name).unlink(missing_ok=True)

@@ -27,9 +27,15 @@ def command(inputs: tuple[str, ...], format_: str, *, verbose: bool, **said: Any
     from forensics import pipeline
     from forensics.report.document import list_sources
 
+    if said["since"] or said["until"] or said["units"]:
+        click.echo(
+            "forensics: --since, --until and --unit change nothing here: sources shows whole inputs", err=True
+        )
     with progress(said.pop("progress")) as tick:
         opts = options.build(tick=tick, **said)
         evidence = pipeline.survey(inputs, opts)
+        for where, text in (("--since", opts.since), ("--until", opts.until)):
+            pipeline.edge(text, opts.tz or "UTC", evidence, where)
     rows = list_sources(evidence, opts.tz or "UTC")
     if not rows:
         click.echo("forensics: no files in the given folders; give a folder that holds exports", err=True)

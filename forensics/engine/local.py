@@ -155,7 +155,7 @@ def text_shard(plan: Plan, plug: Transport, number: int, data: bytes, matcher: M
 
 def monitor_shard(plan: Plan, plug: Monitor) -> Shard:
     """Read what a monitor remembers: small, so in one piece."""
-    parsed = plug.parse(plan.item.path)
+    parsed = plug.parse(plan.item.path, plan.fields)
     found = {"beats": parsed.beats, "samples": parsed.samples, "alerts": parsed.alerts}
     frames = {name: frame for name, frame in found.items() if frame is not None and frame.height}
     return shard(

@@ -71,13 +71,14 @@ def plain(value: object) -> str | None:
     return json.dumps(value)
 
 
-def first_of(frame: pl.DataFrame, names: Sequence[str]) -> pl.Expr:
-    """Return the first field that is there and not null."""
+def first_of(frame: pl.DataFrame, names: Sequence[str], given: str | None = None) -> pl.Expr:
+    """Return the first field that is there and not null; a name that was given comes first."""
+    names = (given, *names) if given else names
     have = [pl.col(name) for name in names if name in frame.columns]
     return pl.coalesce(have) if have else pl.lit(None, dtype=pl.String)
 
 
-def moment(frame: pl.DataFrame) -> pl.Expr:
+def moment(frame: pl.DataFrame, given: str | None = None) -> pl.Expr:
     """Return the time field in microseconds UTC: ISO with offset, or an epoch of any magnitude."""
-    text = first_of(frame, TIME)
+    text = first_of(frame, TIME, given)
     return pl.coalesce(clock.iso(text), clock.epoch_any(text))

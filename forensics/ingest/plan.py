@@ -7,18 +7,22 @@ message format dates it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from forensics import formats
 from forensics.formats.text import TextShape, text_transport
+from forensics.model.errors import UsageError
 from forensics.sources import streams
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from forensics.model.plug import MessageFormat, Monitor, Transport
+    from forensics.sources.casefile import SourceRule
     from forensics.sources.discovery import Input
 
 ENOUGH = 0.5
@@ -46,14 +50,21 @@ class Plan:
     skipped: str | None = None
     first_format: str | None = None
     """Message format that dates a plain file."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Names of fields that the case file gives."""
 
 
-def make(items: list[Input]) -> list[Plan]:
-    """Plan every input; nothing is read beyond its head."""
-    return [recognise(item, index) for index, item in enumerate(items)]
+def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
+    """Plan every input; nothing is read beyond its head. A rule of the case file may name the format and fields."""
+    plans = []
+    for index, item in enumerate(items):
+        rule = next((rule for rule in rules if fnmatch(item.name, rule.match)), None)
+        planned = recognise(item, index, rule.format if rule else None)
+        plans.append(replace(planned, fields=rule.fields or {}) if rule else planned)
+    return plans
 
 
-def recognise(item: Input, index: int) -> Plan:
+def recognise(item: Input, index: int, given: str | None = None) -> Plan:
     """Choose a format for one input."""
     if item.trouble:
         return Plan(item, index, None, None, "not opened", item.trouble)
@@ -72,6 +83,9 @@ def recognise(item: Input, index: int) -> Plan:
             "empty",
             "the file is empty: no entries, or the export failed; run the export again and look at its messages",
         )
+    if given is not None:
+        plug, first = resolve(given)
+        return Plan(item, index, plug, plug.name, f"{given}, as case.toml says", first_format=first)
     plugs: dict[str, Transport | Monitor] = {**formats.all_transports(), **formats.all_monitors()}
     scores = {name: plug.sniff(head) for name, plug in plugs.items()}
     scores |= {
@@ -93,6 +107,13 @@ def resolve(name: str) -> tuple[Transport | Monitor, str | None]:
     if name.startswith("plain:"):
         return plain_transport(name.removeprefix("plain:")), name.removeprefix("plain:")
     plugs: Mapping[str, Transport | Monitor] = {**formats.all_transports(), **formats.all_monitors()}
+    if name not in plugs:
+        near = get_close_matches(name, plugs, n=1)
+        raise UsageError(
+            f"unknown format {name!r}",
+            where="case.toml: [[source]]",
+            remedy=f"did you mean {near[0]!r}?" if near else f"known are {', '.join(plugs)}",
+        )
     return plugs[name], None
 
 

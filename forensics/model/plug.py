@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from types import ModuleType
 
@@ -112,7 +112,8 @@ class Monitor:
     title: str
     marks: str
     sniff: Callable[[bytes], float]
-    parse: Callable[[Path], Parsed]
+    parse: Callable[[Path, Mapping[str, str]], Parsed]
+    """Reads a file; the mapping names fields (time, value, limit, status …) where their names are not the usual ones."""
     samples: tuple[str, ...] = ()
     binary: bool = False
     """True when the file is a database and has no lines."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import difflib
 import tomllib
 from dataclasses import dataclass
@@ -14,14 +15,34 @@ from forensics.sources import clock
 if TYPE_CHECKING:
     from pathlib import Path
 
-TOP = ("title", "timezone", "language", "source", "probe", "pool", "database", "event", "redact")
-KEYS = {
-    "source": ("match", "format", "timezone", "fields"),
-    "probe": ("name", "path", "client", "period_s", "timeout_s", "alert_after"),
-    "pool": ("service", "size", "overflow", "timeout_s", "processes"),
-    "database": ("max_connections", "reserved"),
-    "event": ("at", "kind", "text"),
-    "redact": ("keep", "names"),
+TEXT, NUMBER, WHOLE, TABLE, LIST = (str,), (int, float), (int,), (dict,), (list,)
+TOP: dict[str, tuple[type, ...]] = {
+    "title": TEXT,
+    "timezone": TEXT,
+    "language": TEXT,
+    "source": LIST,
+    "probe": LIST,
+    "pool": LIST,
+    "database": TABLE,
+    "event": LIST,
+    "redact": TABLE,
+}
+KEYS: dict[str, dict[str, tuple[type, ...]]] = {
+    "source": {"match": TEXT, "format": TEXT, "timezone": TEXT, "fields": TABLE},
+    "probe": {"name": TEXT, "path": TEXT, "client": TEXT, "period_s": NUMBER, "timeout_s": NUMBER, "alert_after": WHOLE},
+    "pool": {"service": TEXT, "size": WHOLE, "overflow": WHOLE, "timeout_s": NUMBER, "processes": WHOLE},
+    "database": {"max_connections": WHOLE, "reserved": WHOLE},
+    "event": {"at": (str, dt.datetime), "kind": TEXT, "text": TEXT},
+    "redact": {"keep": LIST, "names": LIST},
+}  # fmt: skip
+"""Known keys of each block with the types of their values."""
+WORDS = {
+    str: "text in quotes",
+    int: "a whole number",
+    float: "a number",
+    dict: "a table",
+    list: "a list of [[blocks]]",
+    dt.datetime: "a time",
 }
 KINDS = ("deploy", "detected", "acknowledged", "mitigated", "note")
 LANGUAGES = ("en",)
@@ -68,7 +89,11 @@ def read(path: Path) -> CaseFile:
     blocks = {key: listed(table, key, name) for key in KEYS}
     for timezone in (table.get("timezone"), *[block.get("timezone") for block in blocks["source"]]):
         if timezone is not None:
-            clock.zone(timezone)
+            clock.zone(timezone, f"{name}: timezone")
+    if any("match" not in block for block in blocks["source"]):
+        raise UsageError(
+            "a source needs match", where=f"{name}: [[source]]", remedy='write match = "state/*.json"'
+        )
     language = table.get("language")
     if language is not None and language not in ("en", "pt-BR"):
         raise UsageError(
@@ -97,15 +122,18 @@ def listed(table: dict[str, Any], key: str, name: str) -> list[dict[str, Any]]:
     return blocks
 
 
-def check(table: dict[str, Any], known: tuple[str, ...], where: str) -> None:
-    """Refuse an unknown key and name the nearest known one."""
-    for key in table:
+def check(table: Any, known: dict[str, tuple[type, ...]], where: str) -> None:
+    """Refuse an unknown key and name the nearest known one; refuse a value of another type."""
+    if not isinstance(table, dict):
+        raise UsageError("is no table", where=where, remedy=f"write it as a block with {', '.join(known)}")
+    for key, value in table.items():
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
+            remedy = f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(known)}"
+            raise UsageError(f"unknown key {key!r}", where=where, remedy=remedy)
+        if not isinstance(value, known[key]) or isinstance(value, bool):
             raise UsageError(
-                f"unknown key {key!r}",
-                where=where,
-                remedy=f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(known)}",
+                "a value of the wrong type", where=f"{where}: {key}", remedy=f"give {WORDS[known[key][0]]}"
             )
 
 

@@ -103,19 +103,23 @@ def instant(text: str, tz: ZoneInfo, *, where: str, latest: int | None = None) -
     if one.date() != two.date():
         nothing = one.date() == first.date() and two.date() == second.date()
         if latest is None or ":" not in text or not (nothing or (one.month, one.day) == (two.month, two.day)):
-            raise UsageError(f"the time {text!r} has no full date", where=where, remedy=WRITE)
+            raise UsageError(
+                f"the time {text!r} has {'no' if nothing else 'half a'} date", where=where, remedy=WRITE
+            )
         day = dt.datetime.fromtimestamp(latest / 1e6, tz).date()
         one = dt.datetime.combine(day, one.timetz()) if nothing else latest_year(one, day)
     aware = one if one.tzinfo and one.utcoffset() is not None else one.replace(tzinfo=tz)
     return round(aware.timestamp() * 1e6)
 
 
-def stated_zone(name: str | None, offset: int | None) -> dt.tzinfo:
+def stated_zone(name: str | None, offset: int | None) -> dt.tzinfo | None:
     """Return the zone that a time states; an abbreviation other than UTC is refused, since it means several zones."""
     if offset is not None:
         return dt.timezone(dt.timedelta(seconds=offset))
     if name in UTC_TOKENS:
         return dt.UTC
+    if name is None:
+        return None
     raise ValueError(name)
 
 
@@ -140,6 +144,12 @@ def in_year(us: int, year: int) -> int:
     return round(moment.replace(year=year, day=day).timestamp() * 1e6)
 
 
+def is_leap_day(us: int) -> bool:
+    """Tell whether a stamp says 29 February."""
+    moment = dt.datetime.fromtimestamp(us / 1e6, dt.UTC)
+    return (moment.month, moment.day) == (2, 29)
+
+
 def guess_year(
     first_us: int, last_us: int, anchors: Iterable[tuple[int, int]], latest_us: int, *, leap: bool = False
 ) -> tuple[int, str]:
@@ -149,6 +159,7 @@ def guess_year(
     after ``latest_us`` (the file's own time, an upper bound). ``leap``: a stamp says 29 February.
     """
     spans = list(anchors)
+    leap = leap or any(is_leap_day(edge) for edge in (first_us, last_us))
     years = sorted({dt.datetime.fromtimestamp(edge / 1e6, dt.UTC).year for span in spans for edge in span})
     years = [year for year in years if not leap or calendar.isleap(year)]
     best, overlap = None, -1

@@ -18,9 +18,6 @@ from forensics.cli import output
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SHAPE = pytest.mark.xfail(
-    strict=True, reason="cli.explain: a JSON file of another shape ends with `internal fault`"
-)
 COMMANDS = ("report", "daily", "sources")
 NAN_JOURNAL = '{"__REALTIME_TIMESTAMP":"1795956484887545","_SYSTEMD_UNIT":"a.service","MESSAGE":[300,1]}\n'
 LEAP = "".join(f"Feb 29 18:14:{n:02d} srv uvicorn[81]: line {n}\n" for n in range(40))
@@ -123,10 +120,6 @@ class TestUsage:
         assert one_line(done.err)
 
     @pytest.mark.parametrize("option", ["--since", "--until"])
-    @pytest.mark.xfail(
-        strict=True,
-        reason="pipeline.survey takes --since, --until and --unit and ignores them, so that even nonsense passes",
-    )
     def test_bad_since_of_sources(self, option: str, run: Callable[..., Any], good: Path) -> None:
         """An option that a command takes is checked by it."""
         assert run("sources", good, option, "yesterday").code == 2
@@ -151,9 +144,7 @@ class TestUsage:
         assert (done.code, done.out) == (2, "")
         assert one_line(done.err).startswith("forensics: my.toml: my.x: unknown key 'caveats'")
 
-    @pytest.mark.parametrize(
-        "text", ["{", pytest.param("[]", marks=SHAPE), "{}", pytest.param('{"findings": 3}', marks=SHAPE)]
-    )
+    @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"findings": 3}'])
     def test_explain_of_no_report(self, text: str, run: Callable[..., Any], tmp_path: Path) -> None:
         """A file that is no report.json, or an id that is not in it, is told in one line."""
         path = tmp_path / "report.json"
@@ -193,17 +184,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
 """Name to (how to make it, how the reason begins): inputs of which nothing can be used."""
 
 
-FAULTS = {
-    "zstd": "formats.text.lines_of: polars inflates zstd, zlib and gzip by itself; a broken stream is an OSError without errno, and ends the run",
-    "journal": "sources.journal: a journal of which nothing can be read has no reason: `skipped` is null and `limits` empty",
-}
-CASES = [
-    pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=FAULTS[name]) if name in FAULTS else ())
-    for name in BROKEN
-]
-
-
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", BROKEN)
 class TestUnusable:
     """An input of which nothing can be used is listed with what it is and what to do."""
 
@@ -253,10 +234,6 @@ class TestReportOnUnusable:
         assert "Traceback" not in done.err + done.out
         assert "internal fault" not in done.err
 
-    @pytest.mark.xfail(
-        strict=True,
-        reason="cli.sources: an empty folder prints an empty table and exit code 3 without a line that says why",
-    )
     def test_empty_folder_of_sources(self, run: Callable[..., Any], tmp_path: Path) -> None:
         """`sources` of an empty folder says that there is nothing and what to give instead."""
         (tmp_path / "empty").mkdir()
@@ -330,10 +307,6 @@ class TestReportOnUnusable:
         assert done.code == 0
         assert rows(done)["bad.log"]["skipped"] == "reading failed (Input/output error); copy the file again"
 
-    @pytest.mark.xfail(
-        strict=True,
-        reason="engine.read_all: sha256 and stat run outside the handler: a file that vanishes or fails after planning ends the whole run with exit code 3",
-    )
     def test_file_vanishes_while_reading(self, run: Callable[..., Any], good: Path, monkeypatch) -> None:
         """A file that is rotated away between planning and reading is listed, and the rest is used."""
         from forensics.sources import streams
@@ -358,27 +331,16 @@ class TestReportOnUnusable:
             pytest.param(
                 "leap.log",
                 LEAP,
-                marks=pytest.mark.xfail(
-                    strict=True, reason="clock.with_year raises ComputeError for 29 February of a common year"
-                ),
                 id="leap-day",
             ),
             pytest.param(
                 "deep.json",
                 DEEP,
-                marks=pytest.mark.xfail(
-                    strict=True,
-                    reason="formats.jsonl.share: json.loads raises RecursionError, which nothing catches",
-                ),
                 id="deep-json",
             ),
             pytest.param(
                 "deep2.json",
                 '{"ts":"2026-11-29T12:00:00Z","status":"up","target":"x","ms":1}\n' + DEEP + "\n",
-                marks=pytest.mark.xfail(
-                    strict=True,
-                    reason="formats.jsonl: json.loads raises RecursionError, which nothing catches",
-                ),
                 id="deep-line",
             ),
             pytest.param("nul.log", "2026-11-29T12:00:00+0000 srv a[1]: \0\0\n", id="nul"),
@@ -511,10 +473,6 @@ class TestOutputs:
         assert done.code == 3
         assert (tmp_path / "r.md").read_text() == "yesterday"
 
-    @pytest.mark.xfail(
-        strict=True,
-        reason="cli.output.write_all: the first replace() stays when a later one fails (here: a folder in the way of the second file's name)",
-    )
     def test_rename_fails(self, run: Callable[..., Any], good: Path, tmp_path: Path, monkeypatch) -> None:
         """If the last file can't get its name, the first does not keep it either."""
         real = Path.replace
@@ -530,9 +488,6 @@ class TestOutputs:
 
         assert [path for path in out.rglob("*") if path.is_file()] == []
 
-    @pytest.mark.xfail(
-        strict=True, reason="cli.report: an output that names an input overwrites the evidence, exit code 0"
-    )
     @pytest.mark.parametrize("option", ["-o", "--json", "--evidence"])
     def test_evidence_is_never_overwritten(self, option: str, run: Callable[..., Any], good: Path) -> None:
         """An output that would replace one of the inputs is refused."""
@@ -542,9 +497,6 @@ class TestOutputs:
         assert (good / "api.log").read_bytes() == before
         assert done.code == 2
 
-    @pytest.mark.xfail(
-        strict=True, reason="cli.report: two outputs of one name: the later silently replaces the earlier"
-    )
     def test_two_outputs_of_one_name(self, run: Callable[..., Any], good: Path, tmp_path: Path) -> None:
         """Two outputs can't have one name."""
         assert run("report", good, "-o", tmp_path / "x", "--json", tmp_path / "x").code == 2
@@ -627,10 +579,6 @@ class TestProcess:
         assert done.returncode == 0
         assert json.loads(done.stdout)[0]["records"] == 90
 
-    @pytest.mark.xfail(
-        strict=True,
-        reason="discovery.spool: the copy of standard input stays in the temporary folder, although its docstring says that it is removed",
-    )
     def test_standard_input_leaves_nothing(self, good: Path) -> None:
         """The private copy of standard input is gone when the process is."""
         spool = good.parent / "tmp"

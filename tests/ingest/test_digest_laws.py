@@ -21,10 +21,6 @@ FEW = settings(max_examples=8, deadline=None, suppress_health_check=HEALTH)
 KNOWN_TO_FAIL = settings(FEW, phases=[Phase.explicit, Phase.generate])
 """Without looking for the smallest example."""
 SIZES = (1, 400, 1024, 4096)
-DEPENDS = pytest.mark.xfail(
-    strict=True,
-    reason="journald_json.decode: the fast path keeps an entry without a time as undated, the slow path calls it unparsed",
-)
 LINES = st.lists(
     st.one_of(
         st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=60).map(
@@ -126,10 +122,6 @@ def cut_against_whole(slug: str, items: list[logs.Said], size: int, seed: int) -
     return dict(logs.differing(whole, logs.settled(item, parts)))
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="plan.plain_transport: a bare file may be cut anywhere (the pattern before `message` is `^`), also inside a traceback or statement",
-)
 @pytest.mark.parametrize("slug", logs.PLAIN)
 @KNOWN_TO_FAIL
 @example(items=WHOLE_POOL, size=1, seed=0)
@@ -203,10 +195,6 @@ def test_caps_do_not_depend_on_the_cut(seed: int) -> None:
     assert logs.differing(whole, logs.settled(item, parts)) == {}
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="cri.safe_cut looks back 64 lines only: a chunk that waits longer is cut from its rest",
-)
 def test_a_partial_line_across_many_lines_of_the_other_stream() -> None:
     """A chunk that waits for its rest behind a hundred lines of the other stream is joined in any cut."""
     rest = [f"2026-11-29T12:00:{n % 60:02d}.0Z stderr F line {n}\n" for n in range(100)]
@@ -226,8 +214,8 @@ def test_a_partial_line_across_many_lines_of_the_other_stream() -> None:
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        pytest.param("journald_json", '{"MESSAGE":"no time","_SYSTEMD_UNIT":"a.service"}', marks=DEPENDS),
-        pytest.param("journald_json", '{"__REALTIME_TIMESTAMP":null,"MESSAGE":"null time"}', marks=DEPENDS),
+        pytest.param("journald_json", '{"MESSAGE":"no time","_SYSTEMD_UNIT":"a.service"}'),
+        pytest.param("journald_json", '{"__REALTIME_TIMESTAMP":null,"MESSAGE":"null time"}'),
         ("docker_json", '{"log":"null time\\n","stream":"stdout","time":null}'),
     ],
 )
@@ -240,10 +228,6 @@ def test_a_broken_line_elsewhere_changes_nothing(name: str, line: str) -> None:
     assert (beside.in_records, beside.unparsed - 1) == (alone.in_records, alone.unparsed)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="text.inherit: forward_fill also fills the null pid of record starts, where a shard has any continuation line",
-)
 def test_process_of_a_line_without_one() -> None:
     """A record whose line names no process id does not get that of the record above it."""
     lines = [
@@ -257,10 +241,6 @@ def test_process_of_a_line_without_one() -> None:
     assert records["pid"].to_list() == ["81", "81", None]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="journald_json.bytes_to_text: polars InvalidOperationError, and the whole run ends with an internal fault",
-)
 def test_hostile_bytes_message() -> None:
     """A MESSAGE array whose numbers are no bytes is one odd entry, not the end of the run."""
     plug = plug_of("journald_json")
@@ -299,20 +279,12 @@ def test_unreadable_time_is_null_and_counted(name: str, good: str, bad: str) -> 
     assert any(limit.startswith("1 records have no readable time") for limit in source.limits)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="formats.text.lines_of: pl.read_lines inflates whatever begins like zlib, gzip or zstd: OSError, or the lines are gone",
-)
 @pytest.mark.parametrize("data", [b"x^2 + y\n", b"x\x01 and so on\n", b"x\x9cabc\n"], ids=repr)
 def test_text_that_begins_like_a_compressed_stream(data: bytes) -> None:
     """A shard is text already: a line that happens to begin like a zlib stream is a line."""
     assert len(lines_of(data)) == 1
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="formats.text.lines_of: pl.read_lines inflates the head of a zstd file, which is cut: OSError without errno, and the whole run ends",
-)
 def test_cut_zstd_head_is_no_error() -> None:
     """The head of a compressed file that no format reads scores 0 everywhere."""
     head = b"\x28\xb5\x2f\xfd" + bytes(range(256)) * 16

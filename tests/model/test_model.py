@@ -128,10 +128,6 @@ class TestSignatureValues:
         """A captured text becomes a number of its unit, or stays a text."""
         assert convert(text, unit) == value
 
-    @pytest.mark.xfail(
-        strict=True,
-        reason="signature.convert strips thousands separators of counts only, while wait_s strips them always: `1,000 ms` is 1.0 s there and a text here",
-    )
     def test_separators_of_times(self) -> None:
         """A separator in a time is read as in a wait."""
         assert convert("1,500", "ms") == 1.5

@@ -456,7 +456,7 @@ def _hypotheses() -> list[dict[str, Any]]:
 
 def _timeline() -> list[dict[str, Any]]:
     return [
-        event("09:40:00.412", "probe", "/health answered 200", "verified", "E1"),
+        event("09:40:00.412", "healthy", "/health answered 200", "verified", "E1"),
         event("09:42:00", "sample", "34 of 100 database connections", "verified", "E2"),
         event(
             "09:42:26",
@@ -465,8 +465,8 @@ def _timeline() -> list[dict[str, Any]]:
             "derived",
             "E3",
         ),
-        event("09:42:56", "failure", "first of 66 pool timeouts", "verified", "E3"),
-        event("09:43:10", "failure", "first Redis connect timeout", "verified", "E4"),
+        event("09:42:56", "failures", "first of 66 pool timeouts", "verified", "E3"),
+        event("09:43:10", "failures", "first Redis connect timeout", "verified", "E4"),
         event("09:45:00", "probe", "probe due, not answered in time", "derived", "E1"),
         event("09:46:12", "delivery", "3 messages from the gateway answered 200", "verified", "E5"),
         event("09:48:00", "sample", "46 of 100 database connections, the highest sample", "verified", "E10"),
@@ -474,14 +474,14 @@ def _timeline() -> list[dict[str, Any]]:
         event("09:50:29", "alert", "edge worker alerts after 2 failures", "verified", "E7"),
         event(
             "09:51:28",
-            "recovery",
+            "stall_end",
             "burst: webhook 200s and one /health 200; last pool timeout",
             "verified",
             "E8",
             "E9",
         ),
         event("09:52:00", "sample", "35 of 100 database connections", "verified", "E14"),
-        event("09:55:00.398", "probe", "/health answered 200", "verified", "E15"),
+        event("09:55:00.398", "recovered", "/health answered 200", "verified", "E15"),
     ]
 
 
@@ -596,6 +596,13 @@ def _findings() -> list[dict[str, Any]]:
             "derived",
             f"2026-09-08 is a lower bound: {SUPPRESSIONS} that day.",
             "E13",
+        ),
+        finding(
+            15,
+            "noise",
+            "derived",
+            "Inbox <uuid> aguardando nova tentativa (crm-api): 60.1 an hour inside, 59.7 outside: it was there before.",
+            "E16",
         ),
     ]
 

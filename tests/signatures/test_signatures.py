@@ -215,10 +215,6 @@ def test_own_signatures_are_added(tmp_path: Path) -> None:
         load(taken)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="catalogue.read: a misspelt table name (`[[signatures]]`) loads as no signature, without a word",
-)
 def test_a_file_without_blocks_is_refused(tmp_path: Path) -> None:
     """A file whose table is misspelt must not silently add nothing."""
     (tmp_path / "my.toml").write_text(

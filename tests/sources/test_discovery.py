@@ -80,9 +80,6 @@ def test_same_file_twice_is_read_once(tmp_path: Path) -> None:
     assert names(tmp_path, tmp_path / "a.log", f"{tmp_path}/./*.log") == ["a.log"]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="discovery.discover: a relative and an absolute path of one file are two inputs"
-)
 def test_same_file_by_another_path(tmp_path: Path, monkeypatch) -> None:
     """A relative and an absolute path name the same file."""
     monkeypatch.chdir(files(tmp_path, "a.log"))
@@ -90,10 +87,6 @@ def test_same_file_by_another_path(tmp_path: Path, monkeypatch) -> None:
     assert names("a.log", tmp_path / "a.log") == ["a.log"]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="discovery.check: two inputs of one base name in different folders get the same name, so that `name:line` in the report is ambiguous",
-)
 def test_same_name_in_two_folders(tmp_path: Path) -> None:
     """Two files of one name stay apart in the report."""
     files(tmp_path, "monday/api.log", "tuesday/api.log")
@@ -137,10 +130,6 @@ def test_permission(tmp_path: Path, monkeypatch) -> None:
     assert trouble(path) == "permission denied (mode 0); copy it with sudo and make the copy readable"
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="discovery.walk: os.walk swallows errors, so that a folder that may not be listed is left out without a word",
-)
 def test_unreadable_subfolder_is_listed(tmp_path: Path, monkeypatch) -> None:
     """A folder below the input that may not be listed is named, since its files are missing from the report."""
     files(tmp_path, "a.log", "locked/b.log")
@@ -156,7 +145,6 @@ def test_unreadable_subfolder_is_listed(tmp_path: Path, monkeypatch) -> None:
     assert "locked" in names(tmp_path)
 
 
-@pytest.mark.xfail(strict=True, reason="discovery.walk: a linked folder is neither followed nor named")
 def test_linked_folder_is_followed_or_listed(tmp_path: Path) -> None:
     """A link to a folder is not silently left out."""
     files(tmp_path, "real/b.log", "in/a.log")

@@ -8,6 +8,7 @@ The time is when the probe was sent. Lines with an ``event`` are alerts, not res
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - part of the plug's signature
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
 import polars as pl
@@ -35,14 +36,14 @@ def sniff(head: bytes) -> float:
     )
 
 
-def parse(path: Path) -> Parsed:
+def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     """Read results and alerts."""
     table = objects(path)
-    status = first_of(table.frame, STATUS).str.to_lowercase()
+    status = first_of(table.frame, STATUS, fields.get("status")).str.to_lowercase()
     rows = table.frame.with_columns(
-        ts=moment(table.frame),
+        ts=moment(table.frame, fields.get("time")),
         naive=pl.lit(value=False),
-        monitor=first_of(table.frame, TARGET).fill_null("probe"),
+        monitor=first_of(table.frame, TARGET, fields.get("target")).fill_null("probe"),
         event=first_of(table.frame, EVENT),
         status=pl.when(status.is_in(UP))
         .then(pl.lit("up"))
@@ -52,9 +53,9 @@ def parse(path: Path) -> Parsed:
         .then(pl.lit("maintenance"))
         .otherwise(pl.lit("down")),
         state=status,
-        latency_ms=first_of(table.frame, LATENCY).cast(pl.Float64, strict=False),
-        http_status=first_of(table.frame, HTTP).cast(pl.Int16, strict=False),
-        error=first_of(table.frame, ERROR),
+        latency_ms=first_of(table.frame, LATENCY, fields.get("latency_ms")).cast(pl.Float64, strict=False),
+        http_status=first_of(table.frame, HTTP, fields.get("http_status")).cast(pl.Int16, strict=False),
+        error=first_of(table.frame, ERROR, fields.get("error")),
     )
     beats = rows.filter(pl.col("event").is_null() & status_known(rows))
     alerts = rows.filter(pl.col("event").is_not_null()).with_columns(text=pl.col("event"))

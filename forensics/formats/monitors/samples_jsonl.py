@@ -7,6 +7,7 @@ The time is when the sample was taken.
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - part of the plug's signature
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
 import polars as pl
@@ -24,16 +25,16 @@ def sniff(head: bytes) -> float:
     return share(head, (VALUE, LIMIT), absent=("log", "__CURSOR", "target", "url"))
 
 
-def parse(path: Path) -> Parsed:
+def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     """Read the samples."""
     table = objects(path)
     rows = table.frame.with_columns(
-        ts=moment(table.frame),
+        ts=moment(table.frame, fields.get("time")),
         naive=pl.lit(value=False),
         series=pl.lit("connections"),
-        value=first_of(table.frame, VALUE).cast(pl.Float64, strict=False),
-        limit=first_of(table.frame, LIMIT).cast(pl.Float64, strict=False),
-        level=first_of(table.frame, LEVEL),
+        value=first_of(table.frame, VALUE, fields.get("value")).cast(pl.Float64, strict=False),
+        limit=first_of(table.frame, LIMIT, fields.get("limit")).cast(pl.Float64, strict=False),
+        level=first_of(table.frame, LEVEL, fields.get("level")),
     )
     return Parsed(
         samples=rows,

@@ -8,6 +8,7 @@ begins at the first pending beat. Reference: louislam/uptime-kuma server/model/h
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - part of the plug's signature
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
 import polars as pl
@@ -29,8 +30,9 @@ def sniff(head: bytes) -> float:
     return 1.0 if head.startswith(MAGIC) and b"heartbeat" in head and b"monitor" in head else 0.0
 
 
-def parse(path: Path) -> Parsed:
+def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     """Read every beat; columns that a version lacks are null."""
+    del fields
     with sqlite.copy(path) as database:
         beats, monitors = (sqlite.columns(database, table) for table in ("heartbeat", "monitor"))
         query = QUERY.format(

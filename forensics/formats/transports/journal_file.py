@@ -9,6 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from forensics.formats.journald_fields import FIELDS, to_records
+from forensics.model.errors import UnreadableError
 from forensics.model.plug import Parsed, Transport
 from forensics.sources import journal
 
@@ -25,8 +26,11 @@ def parse(data: bytes) -> Parsed:
         pl.col("__REALTIME_TIMESTAMP").cast(pl.String)
     )
     nulls = int(table["MESSAGE"].null_count())
-    empty = () if table.height else ("the journal holds no readable entry",)
-    notes = (*found.notes, *empty, *((f"{nulls} entries have no MESSAGE",) if nulls else ()))
+    if not table.height:
+        raise UnreadableError(
+            "the journal holds no readable entry", remedy="export it on its host: journalctl -o export --all"
+        )
+    notes = (*found.notes, *((f"{nulls} entries have no MESSAGE",) if nulls else ()))
     return Parsed(records=to_records(table), in_records=table.height, notes=notes)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-import pytest
 import small_logs as logs
 
 from forensics.model.facts import Incidents, Restarts, Samples
@@ -61,10 +60,6 @@ def test_burst(think: Callable[..., Case]) -> None:
     assert incident.services == ("crm-api",)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="incidents.recovery: only clients that ask at most 12 times a minute count as served; a busy service never recovers",
-)
 def test_recovery_of_a_busy_service(think: Callable[..., Case]) -> None:
     """A service that answered hundreds of requests after the last failure has recovered."""
     (incident,) = think(api=logs.journal([*logs.served(0, 1800), *pool(900.5, 30)])).facts[Incidents].items
