@@ -487,6 +487,8 @@ class Builder:
     def unfilled(self, findings: list[dict[str, Any]]) -> dict[str, str]:
         """Say why a section has nothing to tell."""
         have = {finding["section"] for finding in findings}
+        if any(item.verdict in ("pre_existing", "vanished") for item in self.case.facts[Background].items):
+            have.add("noise")
         reasons = {}
         for section in ("summary", "times", "impact", "mechanism", "alert", "recurrence", "noise", "clues"):
             if section not in have:

@@ -47,6 +47,9 @@ STORY = (
 KEPT = frozenset({"summary", "times", "timeline", "mechanism", "ruled_out", "alert"})
 """Sections that are shortened last."""
 
+NOTICE = re.compile(r"(\d+) more [a-z ]+: run with ")
+"""How the phrase `more` begins."""
+
 
 class Markdown(str):
     """Text that is Markdown already and is not escaped again."""
@@ -391,10 +394,16 @@ def _length(sections: dict[str, str]) -> int:
 
 def _squeeze(sections: dict[str, str], more: Callable[[int], str]) -> None:
     """Shorten the longest sections, a quarter at a time, until the report fits; the headings stay."""
-    while _length(sections) > LONGEST:
-        slug = max(sections, key=lambda name: len(sections[name]) // (3 if name in KEPT else 1))
-        goal = len(sections[slug]) * 3 // 4
-        sections[slug] = _shorten(sections[slug], partial(_is_within, goal), more)
+    whole = dict(sections)
+    longer = list(sections)
+    while _length(sections) > LONGEST and longer:
+        slug = max(longer, key=lambda name: len(sections[name]) // (3 if name in KEPT else 1))
+        fits = partial(_is_within, len(sections[slug]) * 3 // 4)
+        text = _shorten(whole[slug], fits, more, drop=-2 if slug == "summary" else -1)
+        if len(text) < len(sections[slug]):
+            sections[slug] = text
+        else:
+            longer.remove(slug)
 
 
 def _is_within(goal: int, text: str) -> bool:
@@ -408,15 +417,27 @@ def _shorten(section: str, fits: Callable[[str], bool], more: Callable[[int], st
     They are dropped from the end, or before the last one (`drop` is -2): a summary ends in the
     greatest unknown, which must stay.
     """
-    blocks = _blocks(section)
-    kept = list(blocks)
+    kept, left = _blocks(section), 0
     text = section
+    if NOTICE.match(kept[-1]):
+        left = _left_out(kept.pop())
     while not fits(text) and len(kept) > 1:
-        kept.pop(drop if len(kept) > 2 else -1)
-        if len(kept) > 1 and "\n|---" in kept[-1]:
+        left += _left_out(kept.pop(drop if len(kept) > 2 else -1))
+        while len(kept) > 1 and _is_lead(kept[-1]):
             kept.pop()
-        text = "\n".join(kept).rstrip("\n") + f"\n\n{more(len(blocks) - len(kept))}"
+        text = "\n".join(kept).rstrip("\n") + f"\n\n{more(left)}"
     return text
+
+
+def _left_out(block: str) -> int:
+    """Count what leaves the page with a block: a notice stands for as many as it names."""
+    notice = NOTICE.match(block)
+    return int(notice[1]) if notice else 1
+
+
+def _is_lead(block: str) -> bool:
+    """Tell whether a block only leads to the next one: a table's head, "Failures ...:" before a chart."""
+    return "\n|---" in block or (block.rstrip().endswith(":") and not block.startswith(("- ", "|")))
 
 
 def _blocks(section: str) -> list[str]:
