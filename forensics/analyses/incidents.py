@@ -82,21 +82,7 @@ def incidents(evidence: Evidence, known: Known, facts: Facts) -> Incidents:
 
 def failure_marks(evidence: Evidence, facts: Facts) -> Iterator[Mark]:
     """Yield bursts of failures that are more than the habit of their kind, and bursts of requests answered with 5xx."""
-    rows = facts[Failures].rows.select("service", "signature", "family", "ts", "began", "source", "line")
-    web = evidence["failed"].select(
-        "service",
-        signature=pl.lit("http.5xx"),
-        family=pl.lit("http_error"),
-        ts="ts",
-        began="ts",
-        source="source",
-        line="line",
-    )
-    table = (
-        pl.concat([rows, web.cast(rows.schema)])
-        .filter(~pl.col("family").is_in(["app_error"]))
-        .sort("ts", "source", "line")
-    )
+    table = facts[Failures].rows.filter(~pl.col("family").is_in(["app_error"])).sort("ts", "source", "line")
     for (service, _), part in table.group_by("service", "signature", maintain_order=True):
         for burst in bursts(part, evidence, str(service)):
             caller = burst["family"][0] in CALLERS

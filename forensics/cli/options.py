@@ -53,6 +53,19 @@ SHARED = (
         help="Bytes read at once (default 32 MiB).",
     ),
     click.option(
+        "--dialect",
+        type=click.Choice(["commonmark", "github", "gitlab", "jira", "slack"]),
+        default="commonmark",
+        show_default=True,
+        help="Where the report will be read; jira and slack are not available yet, the others get the same portable page.",
+    ),
+    click.option(
+        "--engine",
+        default="local",
+        show_default=True,
+        help="Where shards are read (only this machine, so far).",
+    ),
+    click.option(
         "--progress/--no-progress",
         default=None,
         help="Show progress on standard error (default: on a terminal).",
@@ -69,9 +82,18 @@ def shared(command: F) -> F:
 
 def build(**said: Any) -> Options:
     """Turn the shared options into the pipeline's."""
+    from forensics.model.errors import UsageError
     from forensics.pipeline import Options
     from forensics.sources.streams import SHARD_BYTES
 
+    if said["dialect"] in ("jira", "slack"):
+        raise UsageError(
+            f"{said['dialect']} is not available yet",
+            where="--dialect",
+            remedy="use commonmark and convert it",
+        )
+    if said["engine"] != "local":
+        raise UsageError("only local is available yet", where="--engine", remedy="leave the option out")
     if said.get("lang") == "pt-BR":
         click.echo("forensics: Portuguese is not available yet; the report is in English", err=True)
     return Options(

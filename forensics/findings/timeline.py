@@ -44,7 +44,7 @@ def edges(signals: Signals) -> Iterator[Moment]:
         if incident is not signals.primary:
             rows = signals.facts[Failures].rows.filter(
                 pl.col("ts").is_between(incident.start, (incident.end or incident.start) + 5 * SECOND)
-                & (pl.col("family") != "app_error")
+                & (~pl.col("family").is_in(["app_error", "http_error"]))
             )
             refs = tuple(ref for ref in (incident.start_ref, incident.end_ref) if ref)
             yield Moment(
@@ -103,7 +103,7 @@ def first_answered(signals: Signals, incident: Incident) -> tuple[int, Series, R
 
 def failures(signals: Signals) -> Iterator[Moment]:
     """Yield bursts of failures inside incidents, and the begin of the first wait."""
-    rows = signals.facts[Failures].rows.filter(pl.col("family") != "app_error")
+    rows = signals.facts[Failures].rows.filter(~pl.col("family").is_in(["app_error", "http_error"]))
     for lo, hi in [signals.window] if signals.primary else []:
         near = rows.filter(pl.col("ts").is_between(lo, hi + 5 * SECOND))
         for (service, name), part in near.group_by("service", "signature", maintain_order=True):

@@ -54,7 +54,9 @@ def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
         .group_by("service", "naive", "minute", "signature")
         .agg(n=pl.len()),
         "processes": processes(dated),
-        "samples": dated.filter(pl.col("kind") == "sample"),
+        "samples": dated.filter(pl.col("kind") == "sample").with_columns(
+            pl.col("series").fill_null(pl.col("service"))
+        ),
         **arrivals(requests),
         **edges(events),
     }

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
 SCHEMA = "forensics.report/1"
+OUTER = ("http_error", "app_error")
+"""Families whose lines stand beside the failure that caused them: told under impact, not counted twice."""
 BAR_ROWS = 14
 MOST_ROWS = 400
 """Rows of a list in report.json; what is beyond is in the evidence file."""
@@ -445,7 +447,8 @@ class Builder:
     def per_bucket(self, size: int, lo: int, hi: int) -> pl.DataFrame:
         """Return failures in a span with their bucket."""
         rows = self.case.facts[Failures].rows
-        return rows.filter(pl.col("ts").is_between(lo, hi) & pl.col("sure")).with_columns(
+        told = ~pl.col("family").is_in(OUTER)
+        return rows.filter(pl.col("ts").is_between(lo, hi) & pl.col("sure") & told).with_columns(
             bucket=pl.col("ts") // (size * SECOND)
         )
 

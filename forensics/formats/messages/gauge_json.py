@@ -1,0 +1,39 @@
+"""A saturation sample printed as JSON by a monitor's own service, e.g. into the journal.
+
+    {"ts": "2026-11-29T12:47:03Z", "level": "ok", "connections": 21, "max_connections": 100}
+
+The time is that of the line.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from forensics.model.plug import MessageFormat
+
+SEPARATOR = "\x1f"
+VALUES = ("connections", "conns", "active", "used", "in_use")
+LIMITS = ("max_connections", "max", "limit", "total")
+
+
+def prepare(message: pl.Expr) -> pl.Expr:
+    """Join level, value and limit, whatever their names, so that one pattern can read them."""
+    text = pl.when(message.str.starts_with("{") & message.str.contains('"max|"limit|"total')).then(message)
+    level = pl.coalesce([text.str.json_path_match(f"$.{name}") for name in ("level", "status")]).fill_null("")
+    value = pl.coalesce([text.str.json_path_match(f"$.{name}") for name in VALUES])
+    limit = pl.coalesce([text.str.json_path_match(f"$.{name}") for name in LIMITS])
+    return pl.concat_str([level, value, limit], separator=SEPARATOR)
+
+
+PLUG = MessageFormat(
+    name="gauge_json",
+    title="saturation sample, JSON in a message",
+    kind="sample",
+    marks="when the sample was printed",
+    anchors=('"max_connections"', '"max"', '"limit"', '"total"'),
+    pattern=r"^(?P<level>[^\x1f]*)\x1f(?P<value>\d+(?:\.\d+)?)\x1f(?P<limit>\d+(?:\.\d+)?)$",
+    prepare=prepare,
+    samples=(
+        '{"ts": "2026-11-29T12:47:03Z", "level": "ok", "connections": 21, "max_connections": 100, "pct": 21}',
+    ),
+)
