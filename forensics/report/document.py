@@ -133,6 +133,7 @@ class Builder:
                 for d in case.facts[Watch].detectability
             ],
             "daily": self.daily(),
+            "days": covered_days(case),
             "hypotheses": self.hypotheses(),
             "background": [
                 {

@@ -180,6 +180,13 @@ def founding() -> dict[str, Any]:
             daily("2026-09-08", 41, bound="at_least"),
             daily("2026-09-09", 66, partial=True),
         ],
+        "days": [
+            {"date": "2026-09-05", "partial": True},
+            {"date": "2026-09-06", "partial": False},
+            {"date": "2026-09-07", "partial": False},
+            {"date": "2026-09-08", "partial": False},
+            {"date": "2026-09-09", "partial": True},
+        ],
         "hypotheses": _hypotheses(),
         "background": [
             {

@@ -248,7 +248,7 @@ def test_a_clue_stays_out_of_summary_and_mechanism() -> None:
         ("Mechanism", "*[Inferred]* (E2, E10"),
         ("Was the alert right?", "every 300 s ± 0.6 s; due 12, answered 10, late 1, missed 1, failed 0"),
         ("Was the alert right?", "- F12 Blind on 2026-09-08: no probe arrived for 30600 s"),
-        ("Recurrence", "2026-09-08|crm-api|`sqlalchemy.queuepool-timeout`|≥ 41|123|"),
+        ("Recurrence", "2026-09-08|crm-api `sqlalchemy.queuepool-timeout` ≥ 41 (123)|"),
         ("Recurrence", "2026-09-09 (partial day)"),
         ("Pre-existing noise", "60.1 an hour inside, 59.7 outside: it was there before. *[Derived]* (E16)"),
         ("Not determined", "fetched as for Q2"),
