@@ -35,7 +35,13 @@ STATIC = {
     "PRIORITY": "6",
     "_PID": "81",
 }
-ROUTES = ("/api/presence", "/api/presence/ping", "/api/conversations/views", "/api/contacts/{}/avatar", "/api/conversations/{}/read")
+ROUTES = (
+    "/api/presence",
+    "/api/presence/ping",
+    "/api/conversations/views",
+    "/api/contacts/{}/avatar",
+    "/api/conversations/{}/read",
+)
 POOL = "sqlalchemy.exc.TimeoutError: QueuePool limit of size 5 overflow 10 reached, connection timed out, timeout 30.00"
 TRACE = (
     "ERROR:    Exception in ASGI application",
@@ -54,7 +60,9 @@ def messages(rng: random.Random, at: int) -> list[str]:
         route = rng.choice(ROUTES).format(rng.randint(1, 400))
         return [f'INFO:     {client}:0 - "GET {route} HTTP/1.1" 200 OK']
     if kind < 0.98:
-        return [f"app.services.inbound_durable: Inbox {rng.getrandbits(128):032x} retry scheduled (RuntimeError)"]
+        return [
+            f"app.services.inbound_durable: Inbox {rng.getrandbits(128):032x} retry scheduled (RuntimeError)"
+        ]
     if kind < 0.999 or at % 7:
         return ['INFO:     198.51.100.21:0 - "GET /health HTTP/1.1" 200 OK']
     return list(TRACE)
@@ -79,7 +87,10 @@ def main() -> None:
                     "__MONOTONIC_TIMESTAMP": str(at - START_US),
                 }
                 entry = {**STATIC, **own}
-                written += out.write(json.dumps({key: entry[key] for key in orders[sequence % 64]}, separators=(",", ":")) + "\n")
+                written += out.write(
+                    json.dumps({key: entry[key] for key in orders[sequence % 64]}, separators=(",", ":"))
+                    + "\n"
+                )
 
 
 if __name__ == "__main__":

@@ -28,10 +28,17 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     data = FOLDER / f"journal-{MEGABYTES}.json"
     if not data.exists():
-        subprocess.run((sys.executable, str(Path(__file__).with_name("generate.py")), str(MEGABYTES), str(data)), check=True)
+        subprocess.run(
+            (sys.executable, str(Path(__file__).with_name("generate.py")), str(MEGABYTES), str(data)),
+            check=True,
+        )
     out = FOLDER / "report.md"
-    ours, memory = run(sys.executable, "-m", "forensics", "report", str(data), "--tz", "UTC", "-o", str(out), "--no-progress")
-    print(f"forensics report, journald JSON of {data.stat().st_size / 1e6:.0f} MB: {ours:.1f} s, peak memory {memory:.0f} MB")
+    ours, memory = run(
+        sys.executable, "-m", "forensics", "report", str(data), "--tz", "UTC", "-o", str(out), "--no-progress"
+    )
+    print(
+        f"forensics report, journald JSON of {data.stat().st_size / 1e6:.0f} MB: {ours:.1f} s, peak memory {memory:.0f} MB"
+    )
     if jq := shutil.which("jq"):
         peer, _ = run(jq, "-c", ".MESSAGE", str(data))
         print(f"jq -c .MESSAGE on the same file: {peer:.1f} s; ratio {ours / peer:.2f}")
