@@ -20,7 +20,7 @@ from forensics.model.facts import (
     Stalls,
     Watch,
 )
-from forensics.model.finding import Finding, Grade, Judgement, Verdict
+from forensics.model.finding import Finding, Grade, Judgement, Need, Verdict
 from forensics.model.frames import middle
 from forensics.model.source import Ref
 
@@ -31,9 +31,13 @@ if TYPE_CHECKING:
     from forensics.model.facts import FailureGroup, Incident, SampleSeries, Stall
 
 POOL = "pool_exhaustion"
+BUCKET = 10 * SECOND
+"""A pool fails over as many of these as hold a failure of it."""
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
 NOISE_SHOWN = 1
 SILENT = ("it was alive and printed nothing", "its lines were lost")
+ASK_BEYOND = {"app_pool_exhausted": "holder", "db_slots_exhausted": "slots", "redis_failed": "redis"}
+"""What stays open although a mechanism is found: who held it, or why it did not answer."""
 FACTS = ("app_pool_exhausted", "process_stalled", "db_slots_exhausted", "redis_failed", "service_restarted")
 
 
@@ -54,8 +58,19 @@ def all_findings(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[F
 
 
 def main_pool(signals: Signals) -> FailureGroup | None:
-    """Return the pool whose failures are most."""
-    return max(signals.groups(POOL), key=lambda group: group.failures, default=None)
+    """Return the pool that failed over the longest time, not the one that failed most often in one burst."""
+    rows = signals.facts[Failures].rows.filter(pl.col("family") == POOL)
+    spread = {
+        (service, signature): n
+        for service, signature, n in rows.group_by("service", "signature")
+        .agg((pl.col("ts") // BUCKET).n_unique())
+        .iter_rows()
+    }
+    return max(
+        signals.groups(POOL),
+        key=lambda group: (spread.get((group.service, group.signature), 0), group.failures),
+        default=None,
+    )
 
 
 def in_window(signals: Signals, group: FailureGroup) -> pl.DataFrame:
@@ -124,15 +139,9 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
             {"gap": gaps[0], "n": len(gaps[0].inside) + len(gaps[0].overlapping)},
             gaps[0].refs,
         )
-    unknown = greatest_unknown(verdicts)
-    if unknown is not None:
-        yield Finding(
-            "summary.unknown",
-            "summary",
-            Grade.NOT_DETERMINED,
-            {"hypothesis": unknown.id},
-            needs=unknown.needs[:1],
-        )
+    key, needs = greatest_unknown(signals, verdicts)
+    if key:
+        yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, {"what": key}, needs=needs[:1])
 
 
 def lossy(signals: Signals) -> bool:
@@ -181,25 +190,21 @@ def stall_refs(stall: Stall) -> tuple[Ref, ...]:
     return tuple(dict.fromkeys([*refs, *[ref for witness in stall.witnesses for ref in witness.refs[:1]]]))
 
 
-def greatest_unknown(verdicts: dict[str, Judgement]) -> Judgement | None:
-    """Return the open hypothesis that matters most for the mechanism found."""
-    pool = verdicts["app_pool_exhausted"].verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED)
-    order = (
-        *(["db_slow_or_locked"] if pool else []),
+def greatest_unknown(signals: Signals, verdicts: dict[str, Judgement]) -> tuple[str | None, tuple[Need, ...]]:
+    """Return the open question that matters most for the mechanism found, with what would answer it."""
+    for name, key in ASK_BEYOND.items():
+        if verdicts[name].verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED):
+            return key, refused_needs(signals, "db_slow_or_locked" if key == "holder" else name)
+    for name in (
         "process_stalled",
         "db_slots_exhausted",
         "out_of_memory",
         "host_frozen_or_clock_jump",
         "resource_exhausted",
-    )
-    return next(
-        (
-            verdicts[name]
-            for name in order
-            if verdicts[name].verdict is Verdict.NOT_DETERMINED and verdicts[name].needs
-        ),
-        None,
-    )
+    ):
+        if verdicts[name].verdict is Verdict.NOT_DETERMINED and verdicts[name].needs:
+            return name, verdicts[name].needs
+    return None, ()
 
 
 def pool_values(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> dict[str, Any]:
@@ -607,7 +612,7 @@ def clues(signals: Signals) -> Iterator[Finding]:
             )
 
 
-def refused_needs(signals: Signals, name: str) -> tuple[Any, ...]:
+def refused_needs(signals: Signals, name: str) -> tuple[Need, ...]:
     """Return the filled needs of one hypothesis."""
     lo, hi = signals.window
     hypothesis = next(item for item in load() if item.id == name)

@@ -3,7 +3,7 @@
     heartbeat(monitor_id, status, msg, time, ping, duration, end_time, retries)    time = '2026-11-29 12:36:51.980'
 
 ``time`` is the start of the check, UTC without a zone. Status: 0 down, 1 up, 2 pending, 3 maintenance; an outage
-begins at the first pending beat. Reference: louislam/uptime-kuma server/model/heartbeat.js, db/.
+begins at the first pending beat; ``important`` marks a change of status, which is when Kuma notifies. Reference: louislam/uptime-kuma server/model/heartbeat.js, db/.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from forensics.sources import clock, sqlite
 MAGIC = b"SQLite format 3\0"
 STATUS = {0: "down", 1: "up", 2: "pending", 3: "maintenance"}
 QUERY = """
-select h.id as line, coalesce(m.name, 'monitor ' || h.monitor_id) as monitor, h.status, h.msg as error, h.time, h.ping as latency_ms, {end_time} as end_time,
+select h.id as line, h.important, coalesce(m.name, 'monitor ' || h.monitor_id) as monitor, h.status, h.msg as error, h.time, h.ping as latency_ms, {end_time} as end_time,
        m.interval as period_s, {timeout} as timeout_s
 from heartbeat h left join monitor m on m.id = h.monitor_id order by h.monitor_id, h.time, h.id
 """
@@ -50,7 +50,11 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
         ),
         error=pl.when(pl.col("status") != 1).then(pl.col("error").cast(pl.String)),
     )
-    return Parsed(beats=rows)
+    flips = rows.filter((pl.col("important") == 1) & pl.col("status").is_in(["up", "down"])).filter(
+        pl.int_range(pl.len()).over("monitor") > 0
+    )
+    alerts = flips.with_columns(state=pl.col("status"), text=pl.lit("status change"))
+    return Parsed(beats=rows, alerts=alerts)
 
 
 PLUG = Monitor(
