@@ -263,8 +263,9 @@ def recovery(end: int, evidence: Evidence, facts: Facts) -> int | None:
         for due in series.dues
         if due.state == "answered" and due.answered and due.answered >= end
     ]
+    requests = evidence["seconds"].filter((pl.col("kind") == "request") & (pl.col("last_us") >= end))
     served = least(
-        evidence["seconds"].filter((pl.col("kind") == "request") & (pl.col("first_us") >= end))["first_us"]
+        requests.select(pl.when(pl.col("first_us") >= end).then("first_us").otherwise("last_us")).to_series()
     )
     return min([*after, *([served] if served is not None else [])], default=None)
 

@@ -366,7 +366,7 @@ class Builder:
     def findings(self) -> list[dict[str, Any]]:
         """Return all findings with their text."""
         return [
-            {"id": f"F{index}", "section": f.section, "key": f.key, "text": sentence(self.words.say(f.key, f.values)), "grade": f.grade.value, "method": f.method, "formula": f.formula, "evidence": self.places(f.refs),
+            {"id": f"F{index}", "section": f.section, "key": f.key, "text": sentence(f.key, self.words.say(f.key, f.values)), "grade": f.grade.value, "method": f.method, "formula": f.formula, "evidence": self.places(f.refs),
              "scope": f.scope, "alternatives": list(f.alternatives), "needs": needs(f.needs)}
             for index, f in enumerate(self.case.diagnosis.findings, start=1)
         ]  # fmt: skip
@@ -507,10 +507,9 @@ class Builder:
         return reasons
 
 
-def sentence(text: str) -> str:
-    """Begin a text with a capital, unless it begins with a name."""
-    first = text.split(" ", 1)[0]
-    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+def sentence(key: str, text: str) -> str:
+    """Begin the reason of a verdict with a capital where it stands as a finding; names keep theirs."""
+    return text[:1].upper() + text[1:] if key.startswith("why.") and text[:2] in ("a ", "n ") else text
 
 
 def needs(items: Iterable[Need]) -> list[dict[str, str]]:

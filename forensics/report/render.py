@@ -103,7 +103,7 @@ LEVELS = (
         text=240, why=80, refs=1, findings=9, timeline=16, rows=4, minutes=10, evidence=2, line=48, pad=""
     ),
     Limits(text=320, why=64, refs=1, findings=8, timeline=13, rows=3, minutes=8, evidence=1, line=40, pad=""),
-    Limits(text=240, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=1, line=40, pad=""),
+    Limits(text=300, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=1, line=40, pad=""),
 )
 """From roomy to tight; the first that fits is used."""
 
