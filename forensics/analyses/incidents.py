@@ -149,7 +149,7 @@ def stall_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
 
 def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
     """Yield runs of probes that were not answered in time, one lone failure left out."""
-    del evidence
+    last = max((source.last_us or 0 for source in evidence.sources), default=0)
     for series in facts[Probes].series:
         run: list[int] = []
         refs: list[Ref | None] = []
@@ -167,7 +167,7 @@ def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
                     10.0 * len(run),
                     refs[0],
                     end_ref=refs[-1],
-                    ongoing=due is None,
+                    ongoing=due is None and last - run[-1] <= 2 * series.period_s * SECOND,
                 )
             run, refs = [], []
 
@@ -209,8 +209,18 @@ def build(cluster: list[Mark], evidence: Evidence, known: Known, facts: Facts) -
         return None
     first = onset(cluster)
     latest = max(cluster, key=lambda mark: mark.end)
-    ongoing = any(mark.ongoing for mark in cluster) or cut_off(latest, facts)
-    recovered = None if ongoing else recovery(latest.end, evidence, facts)
+    names = {mark.service for mark in cluster}
+    recovered = recovery(
+        max(mark.end for mark in cluster if not mark.ongoing)
+        if any(not m.ongoing for m in cluster)
+        else latest.end,
+        names,
+        evidence,
+        facts,
+    )
+    cut = log_ends(latest, facts)
+    ongoing = recovered is None and (any(mark.ongoing for mark in cluster) or cut_off(latest, facts) or cut)
+    end = recovered if recovered is not None and (cut or latest.ongoing) else latest.end
     started = {
         event.kind: event.at
         for event in known.events
@@ -231,7 +241,7 @@ def build(cluster: list[Mark], evidence: Evidence, known: Known, facts: Facts) -
         )
     )
     return Incident(
-        start=first.start, start_bound="no_later_than" if first.bounded or first.ref is None else "exact", end=None if ongoing else latest.end, ongoing=ongoing,
+        start=first.start, start_bound="no_later_than" if first.bounded or first.ref is None else "exact", end=None if ongoing else end, ongoing=ongoing,
         recovered_at=recovered, detected_at=started.get("detected") or (alerts["ts"][0] if alerts.height else None), acknowledged_at=started.get("acknowledged"),
         mitigated_at=started.get("mitigated"), services=services or tuple(sorted({mark.service for mark in cluster})), weight=weight,
         start_ref=first.ref, end_ref=latest.end_ref, start_wait_s=first.wait_s,
@@ -255,15 +265,27 @@ def cut_off(latest: Mark, facts: Facts) -> bool:
     return last is not None and latest.weight >= FEWEST and last - latest.end < 5 * SECOND
 
 
-def recovery(end: int, evidence: Evidence, facts: Facts) -> int | None:
-    """Return the first healthy event after the end: a probe answered, or a request served."""
+def log_ends(latest: Mark, facts: Facts) -> bool:
+    """Does the log of the service end amid its trouble, while other inputs go on?"""
+    cover, last = facts[Coverage].of(latest.service), facts[Coverage].last
+    return (
+        cover is not None
+        and last is not None
+        and latest.end >= cover.last - 5 * SECOND
+        and last - cover.last >= STILL_ON_US / 3
+    )
+
+
+def recovery(end: int, services: set[str], evidence: Evidence, facts: Facts) -> int | None:
+    """Return the first healthy event of the services after the end: a probe answered, or a request served."""
     after = [
         due.answered
         for series in facts[Probes].series
         for due in series.dues
         if due.state == "answered" and due.answered and due.answered >= end
     ]
-    requests = evidence["seconds"].filter((pl.col("kind") == "request") & (pl.col("last_us") >= end))
+    mine = pl.col("service").is_in(list(services))
+    requests = evidence["seconds"].filter((pl.col("kind") == "request") & (pl.col("last_us") >= end) & mine)
     served = least(
         requests.select(pl.when(pl.col("first_us") >= end).then("first_us").otherwise("last_us")).to_series()
     )

@@ -31,6 +31,7 @@ from forensics.model.source import Ref
 
 if TYPE_CHECKING:
     from forensics.model.digest import Evidence
+    from forensics.model.facts import Series
     from forensics.model.known import Known
 
 SECOND = 1_000_000
@@ -72,7 +73,7 @@ def judge(silence: Silence, evidence: Evidence, facts: Facts) -> Stall | None:
     )
     if lost(silence, end, facts) or restarted(silence, end, facts):
         return None
-    by_probe, answered = probe_witness(silence, end, facts)
+    by_probe, answered = probe_witness(silence, end, evidence, facts)
     if answered > ANSWERED:
         return None
     found = [
@@ -87,11 +88,28 @@ def judge(silence: Silence, evidence: Evidence, facts: Facts) -> Stall | None:
     repeated = any(witness.kind == "multiples" and witness.n >= 2 for witness in witnesses)
     if len(kinds) < 2 and not (silence.end is None and kinds & set(STRONG)):
         return None
+    closed = silence.end
+    if silence.end is None:
+        if by_probe is None:
+            return None
+        closed = answered_again(by_probe, silence, evidence, facts)
     if not kinds & set(STRONG) and len(kinds) < 3 and not repeated:
         return None
     return extended(
-        Stall(silence.service, silence.start, silence.end, silence.parts, witnesses, silence), evidence, facts
+        Stall(silence.service, silence.start, closed, silence.parts, witnesses, silence), evidence, facts
     )
+
+
+def answered_again(witness: Witness, silence: Silence, evidence: Evidence, facts: Facts) -> int | None:
+    """Return the first probe that was answered after the last bad one, if the log ended before: the stall was over by then."""
+    after = [
+        due.answered
+        for series in facts[Probes].series
+        if watches(series, silence, evidence, facts)
+        for due in series.dues
+        if due.state == "answered" and due.answered and due.at > witness.detail["last"]
+    ]
+    return min(after, default=None)
 
 
 def extended(stall: Stall, evidence: Evidence, facts: Facts) -> Stall:
@@ -141,14 +159,14 @@ def restarted(silence: Silence, end: int, facts: Facts) -> bool:
     )
 
 
-def probe_witness(silence: Silence, end: int, facts: Facts) -> tuple[Witness | None, float]:
+def probe_witness(
+    silence: Silence, end: int, evidence: Evidence, facts: Facts
+) -> tuple[Witness | None, float]:
     """Return unanswered probes inside the silence, and the share of those that were answered in time."""
     worst: Witness | None = None
     share = 0.0
     for series in facts[Probes].series:
-        if series.service not in (None, silence.service) or (
-            series.service is None and not same_target(series.name, silence, facts)
-        ):
+        if not watches(series, silence, evidence, facts):
             continue
         grace = round((series.timeout_s or series.jitter_s) * SECOND) + MARGIN_US
         inside = [due for due in series.dues if silence.start + grace <= due.at < end - MARGIN_US]
@@ -167,11 +185,17 @@ def probe_witness(silence: Silence, end: int, facts: Facts) -> tuple[Witness | N
     return worst, share
 
 
-def same_target(name: str, silence: Silence, facts: Facts) -> bool:
-    """Does a monitor's series watch this service? With one service behind probes there is no doubt."""
-    del name
-    watched = {series.service for series in facts[Probes].series if series.service}
-    return not watched or silence.service in watched
+def watches(series: Series, silence: Silence, evidence: Evidence, facts: Facts) -> bool:
+    """Does a probe series watch this service?
+
+    A monitor names no service: it watches one that shows periodic probes in its own log, or, where no log does, the one
+    service that answers requests at all.
+    """
+    if series.service is not None:
+        return series.service == silence.service
+    watched = {other.service for other in facts[Probes].series if other.service}
+    served = set(evidence["routes"]["service"].drop_nulls())
+    return silence.service in (watched or served)
 
 
 def call_witness(silence: Silence, end: int, evidence: Evidence) -> Witness | None:

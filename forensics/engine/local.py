@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics import formats
+from forensics.formats.transports import journald_live
 from forensics.ingest import digest as reducing
 from forensics.ingest.fold import Facts
 from forensics.ingest.plan import Plan, service_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 WORKERS = 2
 IN_FLIGHT = WORKERS + 1
-ONE_LINE_RECORDS = ("journald_json", "journald_export", "docker_json")
+ONE_LINE_RECORDS = ("journald_json", "journald_export", "journald_live", "docker_json")
 """Transports that escape newlines: further lines of a message are no physical lines of the file."""
 
 
@@ -72,7 +73,7 @@ def read_all(
                 choice=plan.choice,
             )
             modified, plug = 0, plan.plug
-            if plan.item.trouble is None:
+            if plan.item.trouble is None and plan.item.live is None:
                 try:
                     stat = plan.item.path.stat()
                     modified = stat.st_mtime_ns // 1000
@@ -102,6 +103,12 @@ def read_one(
     try:
         if isinstance(plan.plug, Monitor):
             parts = [monitor_shard(plan, plan.plug)]
+        elif plan.item.live is not None:
+            answers = journald_live.parts(plan.item.live, plan.item.path, shard_size)
+            parts = bounded(
+                pool.submit(parsed_shard, plan, journald_live.LIVE, number, parsed, matcher)
+                for number, parsed in enumerate(answers)
+            )
         else:
             plug = plan.plug
             assert plug is not None
@@ -144,8 +151,12 @@ def unparsed_note(parts: list[Shard]) -> tuple[str, ...]:
 
 
 def text_shard(plan: Plan, plug: Transport, number: int, data: bytes, matcher: Matcher) -> Shard:
-    """Parse, understand and reduce one shard."""
-    parsed = plug.parse(data)
+    """Parse, understand and reduce one shard of bytes."""
+    return parsed_shard(plan, plug, number, plug.parse(data), matcher)
+
+
+def parsed_shard(plan: Plan, plug: Transport, number: int, parsed: Parsed, matcher: Matcher) -> Shard:
+    """Understand and reduce one shard."""
     assert parsed.records is not None
     named = parsed.records.with_columns(pl.col("service").fill_null(service_of(plan.item.path, plan)))
     events = understand(rows(named, physical=plug.name not in ONE_LINE_RECORDS), formats.all_messages())

@@ -112,22 +112,13 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
     """Say in a few sentences what matters most."""
     incident = signals.primary
     if incident is None:
-        refs = coverage_refs(signals)
-        if refs:
-            yield Finding(
-                "summary.quiet",
-                "summary",
-                Grade.NO_SIGN,
-                {"service": signals.unit, "first": signals.window[0], "last": signals.window[1]},
-                refs,
-                scope="the sources given, over their coverage",
-            )
+        yield from quiet(signals)
         return
     found = signals.facts[Impact]
     failed = sum(route.count for route in found.routes)
     yield Finding(
         "summary.window", "summary", Grade.DERIVED,
-        {"incident": incident, "service": signals.unit, "last": signals.window[1], "failed": failed, "completed": found.completed, "clients": len(found.clients), "lossy": lossy(signals)}, edge_refs(incident),
+        {"incident": incident, "service": signals.unit, "last": signals.window[1], "failed": failed, "completed": completed(signals), "clients": len(found.clients), "lossy": lossy(signals)}, edge_refs(incident),
     )  # fmt: skip
     yield from summary_cause(signals, verdicts)
     gaps = [gap for gap in signals.facts[Watch].gaps if gap.inside or gap.overlapping]
@@ -144,9 +135,44 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
         yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, {"what": key}, needs=needs[:1])
 
 
+def completed(signals: Signals) -> int | None:
+    """Return how many responses completed in the window, None where the service's log shows no requests."""
+    shown = set(signals.evidence["routes"]["service"].drop_nulls())
+    return signals.facts[Impact].completed if signals.unit in shown else None
+
+
+def quiet(signals: Signals) -> Iterator[Finding]:
+    """Say that there is no incident, of what, and what was seen all the same."""
+    refs = coverage_refs(signals)
+    records = sum(source.records for source in signals.evidence.sources)
+    first = next((cover.first_ref for cover in signals.facts[Coverage].services), None)
+    if refs:
+        rows = signals.facts[Failures].rows
+        values = {
+            "service": signals.unit, "first": signals.window[0], "last": signals.window[1], "probed": bool(signals.watchers()),
+            "single": int(rows.filter(pl.col("service") == signals.unit)["sure"].sum()),
+        }  # fmt: skip
+        yield Finding(
+            "summary.quiet",
+            "summary",
+            Grade.NO_SIGN,
+            values,
+            refs,
+            scope="the sources given, over their coverage",
+        )
+    elif records and first:
+        yield Finding("summary.unassigned", "summary", Grade.VERIFIED, {"records": records}, (first,))
+    for gap in signals.facts[Watch].gaps[:1]:
+        yield Finding("alert.blind", "summary", Grade.VERIFIED, {"gap": gap}, gap.refs)
+
+
 def lossy(signals: Signals) -> bool:
     """Tell whether lines of the service are declared lost, so that counts are lower bounds."""
-    return any(loss.service == signals.unit for loss in signals.facts[Losses].items)
+    lost = any(loss.service == signals.unit for loss in signals.facts[Losses].items)
+    return lost or any(
+        group.service == signals.unit and group.bound == "at_least"
+        for group in signals.facts[Failures].groups
+    )
 
 
 def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
@@ -289,7 +315,7 @@ def impact(signals: Signals) -> Iterator[Finding]:
             "impact.none_logged",
             "impact",
             Grade.NO_SIGN,
-            {"service": signals.unit},
+            {"service": signals.unit, "completed": completed(signals)},
             coverage_refs(signals),
             scope="access lines of the sources given; a request without a line is not seen",
         )
@@ -348,7 +374,7 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
         span = sum((stall.end or signals.window[1]) - stall.start for stall in stalls) / SECOND
         serial = int(span // values["wait"])
         yield Finding(
-            "mechanism.serial", "mechanism", Grade.DERIVED, {**values, "span": round(span, 1), "serial": serial, "threads": max(0, values["failures"] - serial)}, Ref_of(rows, 1),
+            "mechanism.serial", "mechanism", Grade.DERIVED, {**values, "span": span, "serial": serial, "threads": max(0, values["failures"] - serial)}, Ref_of(rows, 1),
             formula=f"{round(span)} s / {values['wait']} s = {serial}",
         )  # fmt: skip
 

@@ -70,7 +70,11 @@ class Signals:
         for stall in self.facts[Stalls].items:
             candidates[stall.service] += 1000
         for group in self.facts[Failures].groups:
-            if group.side == "client" and group.family != "webhook_delivery":
+            if (
+                group.side == "client"
+                and group.family != "webhook_delivery"
+                and group.service not in self.samplers
+            ):
                 candidates[group.service] += group.failures
         for outage in self.facts[Restarts].outages:
             candidates[outage.service] += 500
@@ -84,6 +88,11 @@ class Signals:
     def applications(self) -> set[str]:
         """Services whose own log shows requests: proxies and gateways only tell about others."""
         return set(self.evidence["routes"]["service"].drop_nulls()) - set(self.services_in(*PROXIES))
+
+    @cached_property
+    def samplers(self) -> set[str]:
+        """Services that only take samples: their failures are a symptom."""
+        return set(self.services_in("pool_gauge", "gauge_json"))
 
     def groups(self, *families: str) -> list[FailureGroup]:
         """Failure groups of some families."""

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 NEAR_LIMIT = 0.9
 """Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
+FEWEST_LINES = 60
+"""Lines of a service below which it has no usual rate."""
+LOWEST_PID = 10
+"""Process ids below this are those of a container's own numbering, which a restart repeats."""
 MOST = 0.9
 """Share of the probes due in a window that must be there and answered to rule a stall out."""
 MANY = 5
@@ -152,7 +156,11 @@ def db_slots_exhausted(signals: Signals) -> Weight:
         return Weight(
             Verdict.CONFIRMED,
             "slots.refused",
-            {"n": refused.height, "by_server": by_server.height},
+            {
+                "n": refused.height,
+                "by_server": by_server.height,
+                "least": any(group.bound == "at_least" for group in signals.groups("server_limit")),
+            },
             signals.refs(by_server if by_server.height else refused),
         )
     texts = signals.inside("db_connect")
@@ -350,20 +358,24 @@ def service_restarted(signals: Signals) -> Weight:
         return Weight(
             Verdict.CONFIRMED, f"restart.{first.reason}", {"outage": first, "n": len(outages)}, first.refs
         )
-    same = signals.same_process(signals.unit)
-    if same:
-        pid = (signals.facts[Restarts].pids.get(signals.unit) or ("?",))[0]
+    begun = [
+        event
+        for event in signals.lifecycle("ready", "started")
+        if event.service == signals.unit and event.at > lo - MINUTE and event.at > began_at(signals) + MINUTE
+    ]
+    if begun:
         return Weight(
-            Verdict.RULED_OUT, "restart.same_pid", {"service": signals.unit, "pid": pid}, contradicts=same
+            Verdict.SUPPORTED,
+            "restart.begun",
+            {"service": signals.unit, "at": begun[0].at},
+            tuple(event.ref for event in begun)[:3],
         )
-    pids = signals.facts[Restarts].pids.get(signals.unit, ())
     cover = signals.facts[Coverage].of(signals.unit)
-    if len(pids) == 1 and cover:
+    pids = signals.facts[Restarts].pids.get(signals.unit, ())
+    same = signals.same_process(signals.unit)
+    if same and pids and tells(pids[0]):
         return Weight(
-            Verdict.RULED_OUT,
-            "restart.same_pid",
-            {"service": signals.unit, "pid": pids[0]},
-            contradicts=(cover.first_ref, cover.last_ref),
+            Verdict.RULED_OUT, "restart.same_pid", {"service": signals.unit, "pid": pids[0]}, contradicts=same
         )
     if cover and any(event.service == signals.unit for event in signals.facts[Restarts].events):
         return Weight(
@@ -373,6 +385,17 @@ def service_restarted(signals: Signals) -> Weight:
             contradicts=(cover.first_ref, cover.last_ref),
         )
     return Weight(Verdict.NOT_DETERMINED, "restart.unknown", {"service": signals.unit})
+
+
+def began_at(signals: Signals) -> int:
+    """Return when the service's own log begins."""
+    cover = signals.facts[Coverage].of(signals.unit)
+    return cover.first if cover else 0
+
+
+def tells(pid: str) -> bool:
+    """Tell whether a process id that stays the same says anything: in a container it is always 1."""
+    return pid.isdigit() and int(pid) >= LOWEST_PID
 
 
 def out_of_memory(signals: Signals) -> Weight:
@@ -403,13 +426,9 @@ def host_rebooted(signals: Signals) -> Weight:
             {"service": signals.unit},
             contradicts=(cover.first_ref, cover.last_ref),
         )
-    if same or (len(pids) == 1 and cover):
-        refs = same or ((cover.first_ref, cover.last_ref) if cover else ())
+    if same and pids and tells(pids[0]):
         return Weight(
-            Verdict.RULED_OUT,
-            "reboot.same_pid",
-            {"service": signals.unit, "pid": pids[0] if pids else "?"},
-            contradicts=refs,
+            Verdict.RULED_OUT, "reboot.same_pid", {"service": signals.unit, "pid": pids[0]}, contradicts=same
         )
     return Weight(Verdict.NOT_DETERMINED, "reboot.unknown")
 
@@ -504,6 +523,10 @@ def monitor_blind(signals: Signals) -> Weight:
     if watched:
         series = max(watched, key=lambda item: (item.seen_by == "monitor", len(item.dues)))
         refs = tuple(due.ref for due in (series.dues[0], series.dues[-1]) if due.ref)
+        if series.dues[-1].at < signals.window[1] - 2 * series.period_s * SECOND:
+            return Weight(
+                Verdict.NOT_DETERMINED, "blind.ends", {"series": series.name, "at": series.dues[-1].at}
+            )
         if refs:
             return Weight(
                 Verdict.RULED_OUT,

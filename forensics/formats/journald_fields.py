@@ -1,20 +1,36 @@
-"""What the fields of a journal entry mean, whichever way the entry was exported.
+"""What the fields of a journal entry mean, whichever way the entry was exported, and how its JSON is read.
 
 Reference: systemd.journal-fields(7); for the unit, ``add_matches_for_unit`` in systemd src/shared/logs-show.c.
 """
 
 from __future__ import annotations
 
+import io
+import json
+import re
+from typing import TYPE_CHECKING
+
 import polars as pl
 
-from forensics.formats.text import ANSI
+from forensics.formats.text import ANSI, MARKS, lines_of
+from forensics.model.frames import least
+from forensics.model.plug import Parsed
 from forensics.model.schema import RECORDS, conform
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FIELDS = (
     "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "__CURSOR", "_BOOT_ID", "PRIORITY", "_PID", "_COMM", "SYSLOG_IDENTIFIER", "CONTAINER_NAME",
-    "UNIT", "USER_UNIT", "OBJECT_SYSTEMD_UNIT", "COREDUMP_UNIT", "_SYSTEMD_USER_UNIT", "_SYSTEMD_UNIT", "_TRANSPORT", "MESSAGE",
+    "UNIT", "USER_UNIT", "OBJECT_SYSTEMD_UNIT", "COREDUMP_UNIT", "_SYSTEMD_USER_UNIT", "_SYSTEMD_UNIT", "_TRANSPORT", "_STREAM_ID", "_LINE_BREAK", "MESSAGE",
 )  # fmt: skip
 """The fields that are read; all others are skipped."""
+SCHEMA = dict.fromkeys(FIELDS, pl.String)
+BYTES = r"^\[\d+(?:, ?\d+)*\]$"
+SEVERAL = r"^\[(?:\"|\[|null)"
+"""What polars makes of a field that an entry holds several times; a string may look the same."""
+COLOURED = re.compile(ANSI.encode())
+TIMED = (b'"__REALTIME_TIMESTAMP"', b'"__CURSOR"')
 PRIORITIES = {
     "0": "critical",
     "1": "critical",
@@ -49,6 +65,7 @@ def service() -> pl.Expr:
 
 def to_records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn a frame of :data:`FIELDS` (strings) and ``line`` into records."""
+    table = rejoined(table)
     own, receipt = (
         pl.col(name).cast(pl.Int64, strict=False)
         for name in ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP")
@@ -65,3 +82,156 @@ def to_records(table: pl.DataFrame) -> pl.DataFrame:
         boot=pl.col("_BOOT_ID"),
     )
     return conform(records, RECORDS)
+
+
+def rejoined(table: pl.DataFrame) -> pl.DataFrame:
+    """Join the parts of a line that journald split (48 KiB), per stream and process; the first part names the record."""
+    part = ((pl.col("_LINE_BREAK") == "line-max") & pl.col("MESSAGE").is_not_null()).fill_null(value=False)
+    if "_LINE_BREAK" not in table.columns or not table.select(part.any()).item():
+        return table
+    keys = ["_STREAM_ID", "_PID"]
+    opens = ~part.shift(1, fill_value=False).over(keys) | pl.col("MESSAGE").is_null()
+    numbered = table.with_row_index("row").with_columns(group=opens.cum_sum().over(keys))
+    loose = pl.col("_STREAM_ID").is_null() & pl.col("_PID").is_null()
+    numbered = numbered.with_columns(
+        group=pl.when(loose).then(-pl.col("row").cast(pl.Int64)).otherwise("group")
+    )
+    whole = pl.when(pl.col("MESSAGE").is_not_null().any()).then(pl.col("MESSAGE").str.join(""))
+    others = [pl.col(name).first() for name in ("row", *table.columns) if name not in (*keys, "MESSAGE")]
+    joined = numbered.group_by(*keys, "group", maintain_order=True).agg(*others, MESSAGE=whole)
+    return joined.sort("row").select(table.columns)
+
+
+def one_row_a_line(records: pl.DataFrame, further: pl.Series | None = None) -> pl.DataFrame:
+    """Split messages of several lines; their lines stand in the record's first line unless ``further`` gives the second."""
+    if not records["message"].str.contains("\n", literal=True).any():
+        return records
+    table = records.with_columns(pl.col("message").str.split("\n"), second=further)
+    table = table.with_columns(sub=pl.int_ranges(pl.col("message").list.len())).explode("message", "sub")
+    later = (pl.col("second") + pl.col("sub") - 1).fill_null(pl.col("line"))
+    inner = pl.col("sub") > 0
+    return conform(
+        table.with_columns(cont=inner, line=pl.when(inner).then(later).otherwise(pl.col("line"))), RECORDS
+    )
+
+
+def share_of_objects(lines: Sequence[bytes]) -> float:
+    """Share of lines that are objects with journald's own fields."""
+    lines = [COLOURED.sub(b"", line) if b"\x1b" in line else line for line in lines if line.strip()]
+    lines = [line for line in lines if not line.startswith(b"-- cursor: ")]
+    fits = sum(line.startswith(b"{") and any(name in line for name in TIMED) for line in lines)
+    return fits / len(lines) if lines else 0.0
+
+
+def parse_objects(data: bytes) -> Parsed:
+    """Turn objects, one a line, into records; entries without a message are counted and named."""
+    if b"\x1b" in data:
+        data = COLOURED.sub(b"", data)
+    raw, table = decode(data)
+    blank = int((raw["raw"].str.strip_chars() == "").sum())
+    table = bytes_to_text(first_values(data, table))
+    nulls = int(table["MESSAGE"].null_count())
+    notes = (
+        (f"{nulls} entries have no MESSAGE (4 KiB and longer): export again with journalctl --all",)
+        if nulls
+        else ()
+    )
+    left = raw.clear()
+    marks = 0
+    if raw.height - table.height - blank > 0:
+        left = raw.join(table.select("line"), on="line", how="anti").filter(
+            pl.col("raw").str.strip_chars() != ""
+        )
+        marks = left.height
+        left = left.filter(~pl.col("raw").str.contains(MARKS))
+        marks -= left.height
+    return Parsed(
+        records=to_records(table),
+        in_records=table.height + marks,
+        blank=blank,
+        unparsed=left.height,
+        first_unparsed=least(left["line"]),
+        notes=notes,
+    )
+
+
+def parse_lines(lines: pl.DataFrame) -> Parsed:
+    """Turn objects of several lines or behind a prefix into records: ``text`` holds one, ``line`` its first line."""
+    parsed = parse_objects("".join(f"{text}\n" for text in lines["text"]).encode())
+    assert parsed.records is not None
+    place = lines.select(pl.col("line").cast(pl.UInt32), at=pl.int_range(1, pl.len() + 1, dtype=pl.UInt32))
+    records = parsed.records.rename({"line": "at"}).join(place, on="at", how="left", maintain_order="left")
+    first = None if parsed.first_unparsed is None else int(lines["line"][parsed.first_unparsed - 1])
+    return Parsed(
+        records=one_row_a_line(conform(records, RECORDS)),
+        in_records=parsed.in_records,
+        blank=parsed.blank,
+        unparsed=parsed.unparsed,
+        first_unparsed=first,
+        notes=parsed.notes,
+    )
+
+
+def prefixed(data: bytes, prefix: str) -> Parsed:
+    """Turn objects, one a line behind a prefix, into records."""
+    lines = pl.DataFrame({"text": lines_of(COLOURED.sub(b"", data) if b"\x1b" in data else data)})
+    lines = lines.with_row_index("line", offset=1).with_columns(pl.col("text").str.strip_prefix(prefix))
+    return parse_lines(lines)
+
+
+def decode(data: bytes) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return (raw lines, entries with their line); the fast path reads all at once, the slow one skips broken lines."""
+    try:
+        table = pl.read_ndjson(io.BytesIO(data), schema=SCHEMA)
+    except pl.exceptions.ComputeError:
+        table = None
+    ends = data.count(b"\n") + (not data.endswith(b"\n"))
+    if table is not None and table.height == ends:
+        return pl.DataFrame({"raw": pl.Series([], dtype=pl.String)}).with_row_index(
+            "line"
+        ), table.with_row_index("line", offset=1)
+    raw = pl.DataFrame({"raw": lines_of(data)}).with_row_index("line", offset=1)
+    good = raw.filter(pl.col("raw").str.json_path_match("$").str.starts_with("{").fill_null(value=False))
+    fields = [pl.col("raw").str.json_path_match(f"$.{name}").alias(name) for name in SCHEMA]
+    return raw, good.select("line", *fields)
+
+
+def first_values(data: bytes, table: pl.DataFrame) -> pl.DataFrame:
+    """Take the first value of fields that an entry holds several times; the raw line tells them from plain text."""
+    lists = table.select(pl.col(FIELDS).str.starts_with("[").any()).row(0, named=True)
+    several = {
+        name: table[name].str.contains(SEVERAL).fill_null(value=False) for name in FIELDS if lists[name]
+    }
+    names = [name for name, rows in several.items() if rows.any()]
+    if not names:
+        return table
+    lines = lines_of(data)
+    for name in names:
+        rows = several[name].arg_true()
+        objects = [json.loads(lines[line - 1]).get(name) for line in table["line"].gather(rows)]
+        values = [value if isinstance(value, str) else first_value(value) for value in objects]
+        table = table.with_columns(table[name].scatter(rows, pl.Series(values, dtype=pl.String)))
+    return table
+
+
+def first_value(value: object) -> str | None:
+    """Return the first value of a list that is text, or bytes that spell one."""
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, str):
+            return item
+        if isinstance(item, list):
+            return bytes(item).decode("utf-8", "replace")
+    return None
+
+
+def bytes_to_text(table: pl.DataFrame) -> pl.DataFrame:
+    """Decode messages that arrived as arrays of byte values."""
+    is_bytes = table["MESSAGE"].str.contains(BYTES).fill_null(value=False)
+    if not is_bytes.any():
+        return table
+    arrays = table["MESSAGE"].filter(is_bytes).str.json_decode(pl.List(pl.Int64))
+    fits = (arrays.list.min() >= 0) & (arrays.list.max() <= 255)
+    coded = arrays.filter(fits).cast(pl.List(pl.UInt8)).cast(pl.Binary)
+    texts = pl.Series([value.decode("utf-8", "replace") for value in coded], dtype=pl.String)
+    rows = is_bytes.arg_true().filter(fits)
+    return table.with_columns(table["MESSAGE"].scatter(rows, texts))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -23,6 +23,38 @@ if TYPE_CHECKING:
 
 ANSI = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
 """CSI and OSC sequences (ECMA-48)."""
+MARKS = r"^-- (?:Boot [0-9a-f]{32}|Reboot|No entries|(?:Journal|Logs) begins? at .*) --$|^-- cursor: s="
+"""What journalctl prints between entries: no part of any message."""
+STATUS = r"^[●○×↻*] \S+\.(?:service|socket|timer|mount|path|target|slice|scope|device|swap|automount)\b"  # noqa: RUF001 - the mark of a failed unit
+"""``systemctl status`` begins so; its properties follow until the first log line."""
+ASIDES = r"^(?:Warning|Notice): journal has been rotated|^(?:Warning|Notice): The unit file|^Hint: (?:Some lines were ellipsized|You are currently not seeing)"
+ROTATED = "the journal was rotated since the unit started, so that its beginning may be missing"
+COLOURS = {
+    "0;1;31": "error",
+    "0;1;38;5;185": "warning",
+    "0;1;33": "warning",
+    "0;1;39": "info",
+    "0;38;5;245": "debug",
+}
+"""How journalctl colours a message, to the level that it stands for (systemd src/shared/logs-show.c)."""
+MONTHS = tuple(
+    names.split()
+    for names in (
+        "jan jän gen ene januari janv sty led янв ιαν oca tammi 1月 1월",  # noqa: RUF001
+        "feb fév févr fev febr lut úno фев φεβ şub helmi 2月 2월",
+        "mar mär märz mars mrt mrz marzo már márc bře мар μαρ maalis 3月 3월",
+        "apr avr avril abr ápr kwi dub апр απρ nis huhti 4月 4월",
+        "may mai mei maj mag maio máj kvě мая май μάι may touko 5月 5월",
+        "jun juin juni giu jún júni cze čen чер июн июня ιούν haz kesä 6月 6월",
+        "jul juil juli lug júl júli lip čec июл июля ιούλ tem heinä 7月 7월",
+        "aug août aoû ago augusti sie srp авг αύγ ağu elo 8月 8월",
+        "sep sept set szept wrz zář сен σεπ eyl syys 9月 9월",
+        "oct okt out ott paź říj окт οκτ eki loka 10月 10월",
+        "nov kas лис ноя νοέ marras lis 11月 11월",
+        "dec déc dez dic des gru pro дек δεκ ara joulu 12月 12월",
+    )
+)
+"""Short names of months as glibc's locales write them, without case and dots. ``lis`` is November in Polish."""
 VAGUENESS = 0.01
 """Between two patterns that fit equally well, the one that names more parts of the line scores higher."""
 
@@ -33,13 +65,15 @@ class TextShape:
 
     pattern: str
     time: str
-    """strptime format, or ``iso`` for RFC 3339 with any fraction."""
+    """strptime format, ``iso`` for RFC 3339 with any fraction, or ``epoch`` for seconds since 1970."""
     zone: str
     """``offset`` (in the stamp), ``utc`` or ``none``."""
     continuation: str | None
     """Pattern of lines that continue the record above."""
     container: bool
     """True for container logs: partial chunks are joined per stream."""
+    asides: bool = False
+    """True for journalctl's text: marks between entries, colours, ``systemctl status``."""
 
 
 def lines_of(data: bytes) -> pl.Series:
@@ -57,6 +91,8 @@ def lines_of(data: bytes) -> pl.Series:
 
 def stamp(column: pl.Expr, pattern: str) -> pl.Expr:
     """Parse the stamp of a text line."""
+    if pattern == "epoch":
+        return (column.cast(pl.Float64, strict=False) * 1_000_000).round().cast(pl.Int64, strict=False)
     return clock.iso(column) if pattern == "iso" else clock.parse_stamp(column, pattern)
 
 
@@ -64,6 +100,7 @@ def text_transport(
     name: str, title: str, marks: str, shape: TextShape, samples: tuple[str, ...]
 ) -> Transport:
     """Build a transport from its shape."""
+    shape = replace(shape, asides=shape.asides or name.startswith("journald_"))
     prefix = re.sub(r"\(\?P<message>.*$", "", shape.pattern)
     starts = re.compile((shape.pattern if prefix == "^" else prefix).encode())
 
@@ -79,7 +116,7 @@ def text_transport(
         samples=samples,
         safe_cut=safe_cut,
         zone="none" if shape.zone == "none" else "stated",
-        year="%Y" in shape.time or shape.time == "iso",
+        year="%Y" in shape.time or shape.time in ("iso", "epoch"),
     )
 
 
@@ -102,7 +139,10 @@ def sniffer(shape: TextShape) -> Callable[[bytes], float]:
 
     def sniff(head: bytes) -> float:
         lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
-        lines = lines.filter((lines.str.len_bytes() > 0) & ~lines.str.contains(r"^[ \t]|^-- "))
+        if b"\x1b" in head:
+            lines = lines.str.replace_all(ANSI, "")
+        aside = lines.str.contains(rf"^[ \t]|^-- |{STATUS}|{ASIDES}") & ~lines.str.contains(r"^ \d[月월] ")
+        lines = lines.filter((lines.str.len_bytes() > 0) & ~aside)
         if not len(lines):
             return 0.0
         share = mean(lines.str.contains(shape.pattern)) or 0.0
@@ -113,12 +153,18 @@ def sniffer(shape: TextShape) -> Callable[[bytes], float]:
 
 def parse_text(data: bytes, shape: TextShape) -> Parsed:
     """Turn a shard of text into records."""
-    raw = pl.DataFrame({"raw": lines_of(data)}).with_row_index("line", offset=1)
+    lines = lines_of(data)
+    coloured = b"\x1b" in data
+    raw = pl.DataFrame({"raw": lines.str.replace_all(ANSI, "") if coloured else lines}).with_row_index(
+        "line", offset=1
+    )
     table = (
         raw.with_columns(pl.col("raw").str.extract_groups(shape.pattern))
         .with_columns(full=raw["raw"])
         .unnest("raw")
     )
+    if coloured and shape.asides:
+        table = table.with_columns(level=colour_level(lines))
     groups = [column for column in table.columns if column not in ("line", "full")]
     is_start = pl.col("time").is_not_null()
     blank = pl.col("full").str.strip_chars() == ""
@@ -127,6 +173,7 @@ def parse_text(data: bytes, shape: TextShape) -> Parsed:
         start=is_start, blank=blank & ~is_start & ~continues, cont=continues & ~is_start
     )
     table = table.with_columns(record=pl.col("start").cum_sum())
+    table, aside, notes = without_asides(table) if shape.asides else (table, 0, ())
     orphan = pl.col("cont") & (pl.col("record") == 0)
     unparsed = table.filter((~pl.col("start") & ~pl.col("blank") & ~pl.col("cont")) | orphan)
     kept = table.filter((pl.col("start") | pl.col("cont")) & ~orphan)
@@ -134,17 +181,53 @@ def parse_text(data: bytes, shape: TextShape) -> Parsed:
     records = records.with_columns(
         ts=stamp(pl.col("time"), shape.time) if shape.zone != "token" else token_stamp(shape.time),
         naive=pl.lit(shape.zone == "none") if shape.zone != "token" else ~is_offset(pl.col("zone")),
-        message=pl.col("message").str.replace_all(ANSI, "").str.strip_suffix("\r"),
+        message=pl.col("message").str.strip_suffix("\r"),
     )
+    if shape.time.startswith("%b ") and records["ts"].null_count():
+        records = records.with_columns(ts=stamp(english_month(pl.col("time")), shape.time))
+    if shape.zone == "token" and "service" in records.columns:
+        records = records.with_columns(
+            pl.col("service").str.replace(r"^.*\.service/", "").str.strip_suffix(".service")
+        )
     if shape.container:
         records = join_partials(records)
     return Parsed(
         records=conform(records, RECORDS),
-        in_records=kept.height,
+        in_records=kept.height + aside,
         blank=int(table["blank"].sum()),
         unparsed=unparsed.height,
         first_unparsed=least(unparsed["line"]),
+        notes=notes,
     )
+
+
+def colour_level(lines: pl.Series) -> pl.Series:
+    """Return the level that journalctl's colour of a message stands for."""
+    colour = lines.str.extract(r": \x1b\[([0-9;]+)m")
+    return colour.replace_strict(COLOURS, default=None, return_dtype=pl.String)
+
+
+def without_asides(table: pl.DataFrame) -> tuple[pl.DataFrame, int, tuple[str, ...]]:
+    """Take out what a program prints around the entries: (the rest, lines taken out, what they mean)."""
+    other = table.filter(~pl.col("start") & ~pl.col("blank")).select("line", "full", "record")
+    if not other.height:
+        return table, 0, ()
+    rotated = other["full"].str.contains(r"^\w+: journal has been rotated").any()
+    marks = pl.col("full").str.contains(rf"{MARKS}|{ASIDES}")
+    header = pl.col("full").str.contains(STATUS)
+    aside = other.filter(marks | (header.cum_sum().over("record") > 0))["line"]
+    if not len(aside):
+        return table, 0, ()
+    return table.filter(~pl.col("line").is_in(aside.implode())), len(aside), (ROTATED,) if rotated else ()
+
+
+def english_month(time: pl.Expr) -> pl.Expr:
+    """Write the month of a stamp in English: ``janv. 01`` becomes ``Jan 01``."""
+    english = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+    table = {name: english[month] for month, names in enumerate(MONTHS) for name in names}
+    name = time.str.strip_chars().str.extract(r"^(\S+?)\.? ").str.to_lowercase()
+    month = name.replace_strict(table, default=None, return_dtype=pl.String)
+    return pl.concat_str(month, time.str.strip_chars().str.extract(r"^\S+( .*)$"))
 
 
 def inherit(kept: pl.DataFrame, groups: list[str]) -> pl.DataFrame:

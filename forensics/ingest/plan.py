@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from forensics import formats
 from forensics.formats.text import TextShape, text_transport
+from forensics.formats.transports.journald_live import LIVE
 from forensics.model.errors import UsageError
 from forensics.sources import streams
 
@@ -68,6 +69,8 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
     """Choose a format for one input."""
     if item.trouble:
         return Plan(item, index, None, None, "not opened", item.trouble)
+    if item.live is not None:
+        return Plan(item, index, LIVE, LIVE.name, f"{LIVE.name}, by its prefix")
     try:
         head = streams.head(item.path)
     except OSError as error:

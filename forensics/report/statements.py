@@ -73,6 +73,7 @@ def between(edges: tuple[int, int]) -> str:
 
 def span(edges: tuple[float, float]) -> str:
     """Show an interval of durations in one unit: ``6 to 10 min``."""
+    edges = (round(edges[0]), round(edges[1]))
     unit, size = ("min", 60) if edges[0] >= 120 and not any(edge % 60 for edge in edges) else ("s", 1)
     return f"{prose.number(edges[0] / size)} to {prose.number(edges[1] / size)} {unit}"
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.model.errors import UsageError
+from forensics.sources import live_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,13 +36,18 @@ class Input:
     name: str
     trouble: str | None = None
     """Why it can't be opened (permissions, a dangling link), None when it can."""
+    live: live_request.Request | None = None
+    """What to ask libsystemd; ``path`` is then the ledger of what it answered."""
 
 
-def discover(inputs: Iterable[str]) -> list[Input]:
-    """Expand inputs into files, sorted by name; a missing one is a UsageError, an unreadable one is listed."""
+def discover(inputs: Iterable[str], window: live_request.Window = live_request.EVERYTHING) -> list[Input]:
+    """Expand inputs into files, sorted by name; a missing one is a UsageError, an unreadable one is listed.
+
+    ``window`` is what the live journal may be restricted to.
+    """
     found: dict[Path, Input] = {}
-    for text in inputs:
-        for item in expand(text):
+    for text in dict.fromkeys(inputs):
+        for item in expand(text, window):
             found.setdefault(item.path.absolute().resolve() if item.trouble is None else item.path, item)
     return sorted(apart(list(found.values())), key=lambda item: item.name)
 
@@ -63,10 +69,13 @@ def apart(items: list[Input]) -> list[Input]:
     return out
 
 
-def expand(text: str) -> list[Input]:
+def expand(text: str, window: live_request.Window = live_request.EVERYTHING) -> list[Input]:
     """Return the files of one input."""
     if text == STDIN:
         return [Input(spool(), "stdin")]
+    if text.startswith(live_request.PREFIX):
+        wanted = live_request.request(text, window)
+        return [Input(live_request.ledger(), f"{live_request.PREFIX}{Path(wanted.where).name}", live=wanted)]
     path = Path(text)
     if path.is_dir():
         return walk(path)

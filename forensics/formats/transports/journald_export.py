@@ -74,7 +74,7 @@ def take_entry(data: bytes, at: int) -> tuple[list[str | None], int, bool]:
             value, after = data[after + 8 : after + 8 + size], after + 8 + size + 1
             if after > len(data):
                 return found, len(data), True
-        if (index := WANTED.get(name)) is not None:
+        if (index := WANTED.get(name)) is not None and found[index] is None:
             found[index] = value.decode("utf-8", "replace")
         at = after
     return found, at, False
