@@ -57,6 +57,14 @@ def edges(signals: Signals) -> Iterator[Moment]:
                 refs,
             )
             continue
+        bad = [
+            due
+            for series in signals.facts[Probes].series
+            for due in series.at("missed", "failed", "late")
+            if near_primary(signals, due.at)
+        ]
+        if not bad:
+            continue
         for kind, found in (
             ("healthy", last_answered(signals, incident)),
             ("recovered", first_answered(signals, incident)),

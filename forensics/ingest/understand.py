@@ -40,6 +40,19 @@ NEEDS = {"request": "status", "sample": "value", "log": "message", "unit": "unit
 """The group that must be filled for a line to be of a kind."""
 
 
+NO_SERVICE = r"^(?i:WARN|WARNING|ERROR|ERR|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE|LOG)$|(?:Exception|Error)$"
+"""What stands where a service's name should but is a level or an exception's class."""
+
+
+def name_services(records: pl.DataFrame, default: str) -> pl.DataFrame:
+    """Give records without a service the file's; a level or an exception's class goes back into the message."""
+    wrong = pl.col("service").str.contains(NO_SERVICE).fill_null(value=False)
+    return records.with_columns(
+        message=pl.when(wrong).then(pl.concat_str("service", pl.lit(": "), "message")).otherwise("message"),
+        service=pl.when(~wrong).then("service").fill_null(default),
+    )
+
+
 def rows(records: pl.DataFrame, *, physical: bool) -> pl.DataFrame:
     """Give each line of a multi-line message a row of its own; ``physical`` says whether it is a line of the file too."""
     has_lines = records["message"].str.contains("\n", literal=True).fill_null(value=False)

@@ -203,11 +203,11 @@ class Page:
         found = {text[-6:] for text in instants if text}
         return found.pop() if len(found) == 1 else None
 
-    def stamp(self, value: str | None) -> str | None:
+    def stamp(self, value: str | None, *, fraction: bool = False) -> str | None:
         """Show an instant in a table whose head names the offset; with its own offset where they differ."""
         if value is None:
             return None
-        shown = prose.instant(value, fraction=False)
+        shown = prose.instant(value, fraction=fraction)
         return shown[:-7] if self.offset() and shown.endswith(f" {self.offset()}") else shown
 
     def timed(self, label: str) -> str:
