@@ -258,7 +258,7 @@ def test_a_clue_stays_out_of_summary_and_mechanism() -> None:
         ("Sources and coverage", "not read: permission denied (mode 640)"),
         ("Suggested actions (not executed)", "(answers F9)"),
         ("Evidence", "Also named above: "),
-        ("Evidence", "|E1|api.journal:41871|2026-09-09 09:40:00|"),
+        ("Evidence", "|E1|api.journal:41871|2026-09-09 09:40:00"),
         (
             "How to check this",
             "forensics explain report.json E1 INPUT…\nforensics report INPUT… --json report.json",
