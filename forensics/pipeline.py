@@ -11,6 +11,7 @@ import polars as pl
 
 from forensics import analyses, engine
 from forensics.findings import diagnose
+from forensics.formats.transports import journald_live
 from forensics.ingest import fold, plan
 from forensics.model.case import Case, Quote
 from forensics.model.digest import Digest, Evidence
@@ -20,8 +21,9 @@ from forensics.model.known import Known
 from forensics.model.plug import Transport
 from forensics.model.source import Ref, Zone
 from forensics.signatures import Matcher, catalogue, load
-from forensics.sources import casefile, clock, streams
+from forensics.sources import casefile, clock, live, streams
 from forensics.sources.discovery import discover
+from forensics.sources.live_request import Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,11 +61,13 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     zone = options.tz or case_file.timezone or clock.UTC
     clock.zone(zone)
     catalog = load(*options.signatures)
-    plans = plan.make(discover(inputs), case_file.sources)
+    asked = list(inputs)
+    newest = live.latest(asked)
+    plans = plan.make(discover(asked, window(options, zone, newest)), case_file.sources)
     evidence = gather(plans, Matcher(catalog), options, zone_rule(case_file, options, zone))
     known = Known(
         zone=zone, title=case_file.title, probes=case_file.probes, pools=case_file.pools, events=casefile.events(case_file, zone), max_connections=case_file.max_connections,
-        signatures={signature.id: signature for signature in catalog}, since=edge(options.since, zone, evidence, "--since"), until=edge(options.until, zone, evidence, "--until"),
+        signatures={signature.id: signature for signature in catalog}, since=edge(options.since, zone, evidence, "--since", newest), until=edge(options.until, zone, evidence, "--until", newest),
     )  # fmt: skip
     evidence = restricted(evidence, known, options.units)
     facts = analyses.run_all(evidence, known)
@@ -128,11 +132,26 @@ def zone_rule(case_file: casefile.CaseFile, options: Options, zone: str) -> Call
     return rule
 
 
-def edge(text: str | None, zone: str, evidence: Evidence, where: str) -> int | None:
+def window(options: Options, zone: str, newest: int) -> Window:
+    """Return what the live journal need not tell: its newest entry is the instant from which spans count back."""
+    if not newest:
+        return Window()
+    return Window(
+        moment(options.since, zone, newest, "--since"),
+        moment(options.until, zone, newest, "--until"),
+        options.units,
+    )
+
+
+def edge(text: str | None, zone: str, evidence: Evidence, where: str, newest: int = 0) -> int | None:
     """Return an instant of --since or --until; a span such as 2h counts back from the last instant of the inputs."""
+    return moment(text, zone, max(newest, *(source.last_us or 0 for source in evidence.sources), 0), where)
+
+
+def moment(text: str | None, zone: str, last: int, where: str) -> int | None:
+    """Return an instant of an option, given the last instant."""
     if text is None:
         return None
-    last = max((source.last_us or 0 for source in evidence.sources), default=0)
     units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
     if text[:-1].replace(".", "", 1).isdigit() and text[-1] in units:
         return last - round(float(text[:-1]) * units[text[-1]] * 1_000_000)
@@ -219,9 +238,10 @@ def quote(item: Plan, window: bytes) -> Quote:
 
 
 def quote_entries(item: Plan, lines: list[int]) -> dict[Ref, Quote]:
-    """Return entries of a journal file by their ordinal."""
+    """Return entries of a journal file by their ordinal; the live journal is asked again by cursor."""
     assert isinstance(item.plug, Transport)
-    records = item.plug.parse(b"".join(streams.chunks(item.item.path))).records
+    data = b"".join(streams.chunks(item.item.path))
+    records = (journald_live.parse(data, lines) if item.item.live else item.plug.parse(data)).records
     assert records is not None
     rows = records.filter(pl.col("line").is_in(lines)).select("line", "message", "ts", "cursor")
     return {

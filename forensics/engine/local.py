@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 WORKERS = 2
 IN_FLIGHT = WORKERS + 1
-ONE_LINE_RECORDS = ("journald_json", "journald_export", "journald_live", "docker_json")
+ONE_LINE_RECORDS = ("journal_file", "journald_json", "journald_export", "journald_live", "docker_json")
 """Transports that escape newlines: further lines of a message are no physical lines of the file."""
 
 

@@ -201,6 +201,17 @@ def test_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (source["sha256"], source["bytes"], source["lines"]) == (None, 0, None)
 
 
+def test_options_are_left_to_libsystemd(folder: Path, tmp_path: Path) -> None:
+    """A report reads of the live journal only what --since, --until and --unit leave; a span counts from its newest entry."""
+    report = tmp_path / "report.json"
+    counts = []
+    for said in (["--since", "1m"], ["--unit", "svc1"], ["--until", "2026-11-29 12:14:00"]):
+        run(["report", f"journal:{folder}", "--json", report, *said])
+        counts.append(json.loads(report.read_text())["sources"][0]["records"])
+
+    assert counts == [61, 21, 30]
+
+
 def test_quotes(folder: Path, tmp_path: Path) -> None:
     """A report quotes the entries that it cites, as it does from the file itself, however small the pieces."""
     del folder
