@@ -26,8 +26,6 @@ FIELDS = (
 )  # fmt: skip
 """The fields that are read; all others are skipped."""
 SCHEMA = dict.fromkeys(FIELDS, pl.String)
-SPLIT = ("_STREAM_ID", "_LINE_BREAK")
-"""Fields that matter only where a line was split."""
 BYTES = r"^\[\d+(?:, ?\d+)*\]$"
 SEVERAL = r"^\[(?:\"|\[|null)"
 """What polars makes of a field that an entry holds several times; a string may look the same."""
@@ -183,9 +181,8 @@ def prefixed(data: bytes, prefix: str) -> Parsed:
 
 def decode(data: bytes) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return (raw lines, entries with their line); the fast path reads all at once, the slow one skips broken lines."""
-    schema = SCHEMA if b"line-max" in data else {name: SCHEMA[name] for name in FIELDS if name not in SPLIT}
     try:
-        table = pl.read_ndjson(io.BytesIO(data), schema=schema)
+        table = pl.read_ndjson(io.BytesIO(data), schema=SCHEMA)
     except pl.exceptions.ComputeError:
         table = None
     ends = data.count(b"\n") + (not data.endswith(b"\n"))
@@ -195,15 +192,16 @@ def decode(data: bytes) -> tuple[pl.DataFrame, pl.DataFrame]:
         ), table.with_row_index("line", offset=1)
     raw = pl.DataFrame({"raw": lines_of(data)}).with_row_index("line", offset=1)
     good = raw.filter(pl.col("raw").str.json_path_match("$").str.starts_with("{").fill_null(value=False))
-    fields = [pl.col("raw").str.json_path_match(f"$.{name}").alias(name) for name in schema]
+    fields = [pl.col("raw").str.json_path_match(f"$.{name}").alias(name) for name in SCHEMA]
     return raw, good.select("line", *fields)
 
 
 def first_values(data: bytes, table: pl.DataFrame) -> pl.DataFrame:
     """Take the first value of fields that an entry holds several times; the raw line tells them from plain text."""
-    held = [name for name in FIELDS if name in table.columns]
-    lists = table.select(pl.col(held).str.starts_with("[").any()).row(0, named=True)
-    several = {name: table[name].str.contains(SEVERAL).fill_null(value=False) for name in held if lists[name]}
+    lists = table.select(pl.col(FIELDS).str.starts_with("[").any()).row(0, named=True)
+    several = {
+        name: table[name].str.contains(SEVERAL).fill_null(value=False) for name in FIELDS if lists[name]
+    }
     names = [name for name, rows in several.items() if rows.any()]
     if not names:
         return table

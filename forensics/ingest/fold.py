@@ -280,7 +280,16 @@ def find_copies(sketch: pl.DataFrame, sources: list[Source]) -> pl.DataFrame:
 
 def richness(source: Source) -> int:
     """Rank transports by how much of an entry they keep: 0 is the richest."""
-    order = ("journal_file", "journald_json", "journald_export")
+    order = (
+        "journal_file",
+        "journald_live",
+        "journald_export",
+        "journald_json",
+        "journald_pretty",
+        "journald_sse",
+        "journald_seq",
+        "journald_verbose",
+    )
     return order.index(source.transport) if source.transport in order else len(order)
 
 
