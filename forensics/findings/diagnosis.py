@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 POSITIVE = (Verdict.CONFIRMED, Verdict.SUPPORTED)
 EXCLUDES = (("service_restarted", "host_rebooted"),)
+DATABASES = ("postgres", "mysql", "mariadb")
 INPUT_OF = {
-    "db_slow_or_locked": ("postgres",), "db_slots_exhausted": ("postgres",), "db_down": ("postgres",), "redis_failed": ("redis",),
+    "db_slow_or_locked": DATABASES, "db_slots_exhausted": DATABASES, "db_down": DATABASES, "redis_failed": ("redis",),
     "gateway_failed": ("nest", "pino", "nginx_access"),
 }  # fmt: skip
 """Message formats that would answer a hypothesis: there but silent means that they do not cover the question."""
@@ -73,10 +74,10 @@ def questions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[O
 
 
 def reason_of(signals: Signals, hypothesis: str) -> str:
-    """Tell an input that is not there from one that does not cover the question."""
+    """Tell an input that is not there from one that was given and not read, and one that does not cover the question."""
     formats = INPUT_OF.get(hypothesis, ())
     if any(
-        "permission denied" in (source.skipped or "") and any(word in source.name for word in formats)
+        source.skipped and any(word.partition("_")[0] in source.name.lower() for word in formats)
         for source in signals.evidence.sources
     ):
         return "unreadable"

@@ -19,15 +19,34 @@ PATH = Path(__file__).with_name("hypotheses.toml")
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """One input that would tell, and when to ask for it."""
+
+    need: Need
+    engine: str | None
+    """The database that it is asked of (``postgres``, ``mysql``), or null for any."""
+    ongoing: bool
+    """Does it help only while the incident is going on?"""
+
+
+@dataclass(frozen=True, slots=True)
 class Hypothesis:
     """One row of the differential diagnosis."""
 
     id: str
     title: str
     scope: str
-    needs: tuple[Need, ...]
-    live: tuple[Need, ...] = ()
-    """Needs that only help while the incident is going on."""
+    wanted: tuple[Wanted, ...]
+
+    def needs(self, engine: str, *, ongoing: bool) -> tuple[Need, ...]:
+        """Return what would tell where the database is ``engine``: first what helps afterwards, then what helps only now."""
+        asked = [item for item in self.wanted if item.engine in (None, engine)]
+        return tuple(
+            item.need
+            for now in (False, True)
+            for item in asked
+            if item.ongoing is now and (ongoing or not now)
+        )
 
 
 @cache
@@ -36,18 +55,16 @@ def load() -> tuple[Hypothesis, ...]:
     blocks: list[dict[str, Any]] = tomllib.loads(PATH.read_text(encoding="utf-8"))["hypothesis"]
     return tuple(
         Hypothesis(
-            block["id"], block["title"], block["scope"], inputs(block, live=False), inputs(block, live=True)
+            block["id"], block["title"], block["scope"], tuple(wanted(need) for need in block["needs"])
         )
         for block in blocks
     )
 
 
-def inputs(block: dict[str, Any], *, live: bool) -> tuple[Need, ...]:
-    """Return the needs of a block that help afterwards, or those that help only while it is going on."""
-    return tuple(
-        Need(need["input"], need["command"], need["expires"])
-        for need in block["needs"]
-        if bool(need.get("ongoing")) is live
+def wanted(need: dict[str, Any]) -> Wanted:
+    """Return one row of ``hypothesis.needs``."""
+    return Wanted(
+        Need(need["input"], need["command"], need["expires"]), need.get("engine"), bool(need.get("ongoing"))
     )
 
 

@@ -643,7 +643,7 @@ def refused_needs(signals: Signals, name: str) -> tuple[Need, ...]:
     lo, hi = signals.window
     hypothesis = next(item for item in load() if item.id == name)
     return fill(
-        hypothesis.needs + (hypothesis.live if signals.primary and signals.primary.ongoing else ()),
+        hypothesis.needs(signals.engine, ongoing=bool(signals.primary and signals.primary.ongoing)),
         unit=signals.unit,
         container="CONTAINER",
         since=max(0, lo - 5 * MINUTE),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
 PROXIES = ("nginx_access", "nginx_error")
+POSTGRES = re.compile(r"(?i)postgres|psycopg|asyncpg|libpq|aiopg|pgbouncer")
+MYSQL = re.compile(r"(?i)^mysql|mariadb")
+"""Libraries whose messages come from one database alone."""
 NOBODY = "SERVICE"
 """Stands in commands where no application's log was given."""
 
@@ -88,6 +92,13 @@ class Signals:
     def applications(self) -> set[str]:
         """Services whose own log shows requests: proxies and gateways only tell about others."""
         return set(self.evidence["routes"]["service"].drop_nulls()) - set(self.services_in(*PROXIES))
+
+    @cached_property
+    def engine(self) -> str:
+        """The database that the failures speak of: ``mysql`` where only its messages occur, else ``postgres``."""
+        named = [self.known.signatures[group.signature].library for group in self.facts[Failures].groups]
+        postgres = self.services_in("postgres") or any(map(POSTGRES.search, named))
+        return "mysql" if any(map(MYSQL.search, named)) and not postgres else "postgres"
 
     @cached_property
     def samplers(self) -> set[str]:

@@ -60,7 +60,7 @@ def judge_all(signals: Signals) -> tuple[Judgement, ...]:
         open_ = weight.verdict in (Verdict.NOT_DETERMINED, Verdict.SUSPECTED)
         needs = (
             fill(
-                hypothesis.needs + (hypothesis.live if signals.primary and signals.primary.ongoing else ()),
+                hypothesis.needs(signals.engine, ongoing=bool(signals.primary and signals.primary.ongoing)),
                 unit=signals.unit,
                 container=container,
                 since=max(0, lo - 5 * MINUTE),
