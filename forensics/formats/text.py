@@ -6,6 +6,7 @@ continuation is attached to the record before it; any other line is unparsed and
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from dataclasses import dataclass, replace
@@ -78,9 +79,9 @@ class TextShape:
 
 def lines_of(data: bytes) -> pl.Series:
     """Split bytes into lines; invalid UTF-8 becomes U+FFFD, a byte order mark is dropped."""
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if not data:
-        return pl.Series("line", [], dtype=pl.String)
+    if data in (b"", codecs.BOM_UTF8):
+        return pl.Series("line", [""] * bool(data), dtype=pl.String)
+    data = data.removeprefix(codecs.BOM_UTF8)
     # The newline in front keeps polars from taking the first bytes for a compressed stream.
     try:
         return pl.read_lines(io.BytesIO(b"\n" + data)).to_series().slice(1)

@@ -75,7 +75,18 @@ class TestNothingIsLost:
 
     @pytest.mark.parametrize(
         "data",
-        [b"", b"\n", b"\n\n", b"\r\n", b"x", b"\0", b"\xff\xfe\x00\n", b"\xef\xbb\xbfx\n", b" \n \t\n"],
+        [
+            b"",
+            b"\n",
+            b"\n\n",
+            b"\r\n",
+            b"x",
+            b"\0",
+            b"\xff\xfe\x00\n",
+            b"\xef\xbb\xbfx\n",
+            b"\xef\xbb\xbf",
+            b" \n \t\n",
+        ],
         ids=repr,
     )
     def test_odd_files(self, name: str, data: bytes) -> None:
