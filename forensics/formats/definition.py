@@ -96,20 +96,25 @@ def transport(path: Path) -> Transport:
         container=bool(table.get("container")),
     )
     made = text_transport(path.stem, table["title"], table["marks"], shape, tuple(table["samples"]))
-    try:
-        pl.Series([""]).str.contains(shape.pattern)
-    except pl.exceptions.ComputeError as error:
-        raise DefinitionError(
-            f"the pattern is not a Rust regex ({error})",
-            where=path.name,
-            remedy="look-around and back-references are not available",
-        ) from None
+    check_pattern(shape.pattern, path)
     parsed = made.parse("\n".join(made.samples).encode())
     if parsed.records is None or parsed.unparsed or parsed.records["ts"].null_count():
         raise DefinitionError(
             "does not parse its own samples", where=path.name, remedy="correct pattern, time or samples"
         )
     return made
+
+
+def check_pattern(pattern: str, path: Path) -> None:
+    """Raise DefinitionError for a pattern that polars does not take."""
+    try:
+        pl.Series([""]).str.contains(pattern)
+    except pl.exceptions.ComputeError as error:
+        raise DefinitionError(
+            f"the pattern is not a Rust regex ({error})",
+            where=path.name,
+            remedy="look-around and back-references are not available",
+        ) from None
 
 
 def message_formats(package: ModuleType) -> dict[str, MessageFormat]:
@@ -134,14 +139,7 @@ def message_format(path: Path) -> MessageFormat:
         service=table.get("service"),
         reference=table.get("reference", ""),
     )
-    try:
-        pl.Series([""]).str.contains(made.pattern)
-    except pl.exceptions.ComputeError as error:
-        raise DefinitionError(
-            f"the pattern is not a Rust regex ({error})",
-            where=path.name,
-            remedy="look-around and back-references are not available",
-        ) from None
+    check_pattern(made.pattern, path)
     misses = [
         line
         for line, said in zip(made.samples, pl.Series(made.samples).str.contains(made.pattern), strict=True)

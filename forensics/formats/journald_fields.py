@@ -20,6 +20,8 @@ from forensics.model.schema import RECORDS, conform
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+ENTRY_MARKS = "the source's own time where it stamped one, else receipt by journald"
+"""What the time of an entry marks."""
 FIELDS = (
     "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "__CURSOR", "_BOOT_ID", "PRIORITY", "_PID", "_COMM", "SYSLOG_IDENTIFIER", "CONTAINER_NAME",
     "UNIT", "USER_UNIT", "OBJECT_SYSTEMD_UNIT", "COREDUMP_UNIT", "_SYSTEMD_USER_UNIT", "_SYSTEMD_UNIT", "_TRANSPORT", "_STREAM_ID", "_LINE_BREAK", "MESSAGE",
@@ -170,6 +172,11 @@ def parse_lines(lines: pl.DataFrame) -> Parsed:
         first_unparsed=first,
         notes=parsed.notes,
     )
+
+
+def between_entries(before: Sequence[bytes]) -> bool:
+    """Return whether no long line was split shortly before (``_LINE_BREAK=line-max``), whose rest may follow."""
+    return not any(b'"line-max"' in text for text in before)
 
 
 def prefixed(data: bytes, prefix: str) -> Parsed:

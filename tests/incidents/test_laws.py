@@ -154,27 +154,15 @@ def test_less_input_only_weakens_what_was_confirmed(
     assert turned == {}
 
 
+@pytest.mark.parametrize("kind", [("confirmed", "supported"), ("ruled_out",)], ids="-".join)
 @pytest.mark.parametrize(("name", "gone"), REMOVAL)
-def test_less_input_confirms_nothing_more(
-    name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]
+def test_less_input_concludes_nothing_more(
+    name: str, gone: str, kind: tuple[str, ...], without: dict[tuple[str, str], dict[str, str]]
 ) -> None:
     whole, less = verdicts(golden.report(name)[0]), without[name, gone]
     risen = {
         key: f"{whole[key]} -> {verdict}"
         for key, verdict in less.items()
-        if verdict in ("confirmed", "supported") and whole[key] not in ("confirmed", "supported")
-    }
-    assert risen == {}
-
-
-@pytest.mark.parametrize(("name", "gone"), REMOVAL)
-def test_less_input_rules_nothing_more_out(
-    name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]
-) -> None:
-    whole, less = verdicts(golden.report(name)[0]), without[name, gone]
-    risen = {
-        key: f"{whole[key]} -> {verdict}"
-        for key, verdict in less.items()
-        if verdict == "ruled_out" and whole[key] != "ruled_out"
+        if verdict in kind and whole[key] not in kind
     }
     assert risen == {}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import example
 import pytest
+from anatomy import HEADINGS
 from markdown_it import MarkdownIt
 
 from forensics.report import render
@@ -16,23 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-HEADINGS = [
-    "If you read only this",
-    "Times that matter",
-    "Impact",
-    "Timeline",
-    "Mechanism",
-    "Ruled out",
-    "Was the alert right?",
-    "Recurrence",
-    "Pre-existing noise",
-    "Clues, never cause",
-    "Not determined",
-    "Suggested actions (not executed)",
-    "Sources and coverage",
-    "Evidence",
-    "How to check this",
-]
 FREE = frozenset({
     "text", "title", "why", "scope", "question", "reason", "input", "command", "expires", "template", "name", "route",
     "method", "service", "series", "monitor", "formula", "signature", "skipped", "label", "coverage_line",

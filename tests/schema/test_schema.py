@@ -6,27 +6,11 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from anatomy import HYPOTHESES
 from jsonschema import Draft202012Validator
 
 from forensics.report.schema import schema
 
-HYPOTHESES = (
-    "app_pool_exhausted",
-    "process_stalled",
-    "db_slots_exhausted",
-    "db_slow_or_locked",
-    "db_down",
-    "redis_failed",
-    "gateway_failed",
-    "service_restarted",
-    "out_of_memory",
-    "host_rebooted",
-    "host_frozen_or_clock_jump",
-    "resource_exhausted",
-    "monitor_false_alarm",
-    "monitor_blind",
-    "log_loss",
-)
 START, END = "2026-09-09T09:42:26-03:00", "2026-09-09T09:51:28.114000-03:00"
 NEED = {
     "input": "kernel log",

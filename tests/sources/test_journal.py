@@ -25,11 +25,11 @@ from forensics.sources.journal.hashes import jenkins, siphash
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "formats" / "journald"
-SAMPLES = sorted(FIXTURES.glob("*.journal.gz"))
-LAB = Path("/work/shared/cases/lab")
-if LAB.is_dir():
-    SAMPLES += sorted(LAB.glob("*/inputs/*.journal.gz"))
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SAMPLES = [
+    *sorted((FIXTURES / "formats" / "journald").glob("*.journal.gz")),
+    *sorted((FIXTURES / "incidents").glob("*/inputs/*.journal.gz")),
+]
 SOURCE = "_SOURCE_REALTIME_TIMESTAMP"
 FIELDS = ("MESSAGE", "PRIORITY", "_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER", "_PID", "_COMM", "_HOSTNAME", SOURCE)
 STAMPS = ("__CURSOR", "__REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_BOOT_ID")

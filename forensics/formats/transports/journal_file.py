@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.formats.journald_fields import FIELDS, to_records
+from forensics.formats.journald_fields import ENTRY_MARKS, FIELDS, to_records
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Parsed, Transport
 from forensics.sources import journal
@@ -37,7 +37,7 @@ def parse(data: bytes) -> Parsed:
 PLUG = Transport(
     name="journal_file",
     title="systemd journal file (binary)",
-    marks="the source's own time where it stamped one, else receipt by journald",
+    marks=ENTRY_MARKS,
     sniff=sniff,
     parse=parse,
     samples=(),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forensics.formats.journald_fields import parse_objects, share_of_objects
+from forensics.formats.journald_fields import ENTRY_MARKS, between_entries, parse_objects, share_of_objects
 from forensics.model.plug import Transport
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ def sniff(head: bytes) -> float:
 
 def safe_cut(before: Sequence[bytes], line: bytes) -> bool:
     """Cut between entries, but not where a long line was split shortly before."""
-    return line.startswith(b"{") and not any(b'"line-max"' in text for text in before)
+    return line.startswith(b"{") and between_entries(before)
 
 
 PLUG = Transport(
     name="journald_json",
     title="journalctl -o json",
-    marks="the source's own time where it stamped one, else receipt by journald",
+    marks=ENTRY_MARKS,
     sniff=sniff,
     parse=parse_objects,
     samples=(

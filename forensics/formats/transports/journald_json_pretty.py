@@ -15,7 +15,7 @@ import re
 
 import polars as pl
 
-from forensics.formats.journald_fields import COLOURED, parse_lines
+from forensics.formats.journald_fields import COLOURED, ENTRY_MARKS, parse_lines
 from forensics.formats.text import lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
@@ -58,7 +58,7 @@ def parse(data: bytes) -> Parsed:
 PLUG = Transport(
     name="journald_json_pretty",
     title="journalctl -o json-pretty",
-    marks="the source's own time where it stamped one, else receipt by journald",
+    marks=ENTRY_MARKS,
     sniff=sniff,
     parse=parse,
     samples=(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.formats.journald_fields import FIELDS, to_records
+from forensics.formats.journald_fields import ENTRY_MARKS, FIELDS, to_records
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS
@@ -62,7 +62,7 @@ def parse(data: bytes, lines: Collection[int] | None = None) -> Parsed:
 LIVE = Transport(
     name="journald_live",
     title="live systemd journal",
-    marks="the source's own time where it stamped one, else receipt by journald",
+    marks=ENTRY_MARKS,
     sniff=lambda _head: 0.0,
     parse=parse,
     samples=(),

@@ -16,7 +16,7 @@ import re
 
 import polars as pl
 
-from forensics.formats.journald_fields import FIELDS, one_row_a_line, to_records
+from forensics.formats.journald_fields import ENTRY_MARKS, FIELDS, one_row_a_line, to_records
 from forensics.formats.text import ANSI, MARKS, lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
@@ -99,7 +99,7 @@ def entries(raw: pl.DataFrame) -> pl.DataFrame:
 PLUG = Transport(
     name="journald_verbose",
     title="journalctl -o verbose",
-    marks="the source's own time where it stamped one, else receipt by journald",
+    marks=ENTRY_MARKS,
     sniff=sniff,
     parse=parse,
     samples=(

@@ -1,0 +1,36 @@
+"""What every report has, in this order: the contract that several tests hold reports against."""
+
+HEADINGS = [
+    "If you read only this",
+    "Times that matter",
+    "Impact",
+    "Timeline",
+    "Mechanism",
+    "Ruled out",
+    "Was the alert right?",
+    "Recurrence",
+    "Pre-existing noise",
+    "Clues, never cause",
+    "Not determined",
+    "Suggested actions (not executed)",
+    "Sources and coverage",
+    "Evidence",
+    "How to check this",
+]
+HYPOTHESES = (
+    "app_pool_exhausted",
+    "process_stalled",
+    "db_slots_exhausted",
+    "db_slow_or_locked",
+    "db_down",
+    "redis_failed",
+    "gateway_failed",
+    "service_restarted",
+    "out_of_memory",
+    "host_rebooted",
+    "host_frozen_or_clock_jump",
+    "resource_exhausted",
+    "monitor_false_alarm",
+    "monitor_blind",
+    "log_loss",
+)
