@@ -499,9 +499,9 @@ def alert(signals: Signals) -> Iterator[Finding]:
         yield Finding(
             "alert.right",
             "alert",
-            Grade.VERIFIED,
+            Grade.DERIVED,
             {"at": incident.detected_at, "delay": round(delay, 1), "incident": incident},
-            tuple(item.ref for item in near) or edge_refs(incident),
+            (*(item.ref for item in near), *edge_refs(incident)),
         )
     elif incident is not None and facts[Probes].series:
         yield Finding(
