@@ -649,7 +649,7 @@ def _sample_lane(number: int, name: str, rows: list[Row], view: View) -> Lane:
     if drawn:
         mark = {"type": "rule", "color": view.colours["ink"], "strokeDash": [6, 4], "strokeWidth": 1.2}
         marks.insert(0, Marks("limit", mark, [{"value": limit}]))
-    marks += _figures(kept, peak, view)
+    marks += _figures(rows, peak, view)
     title = _clean(f"{name}, {view.words['peak']} {_number(peak['value'])}", 60)
     if limit is not None:
         title += f", {view.words['limit']} {_number(limit)}" + (
@@ -658,14 +658,26 @@ def _sample_lane(number: int, name: str, rows: list[Row], view: View) -> Lane:
     return Lane(f"samples_{number}", title, 64, marks, top=top * HEADROOM, ticks=(0, top))
 
 
-def _figures(kept: list[Row], peak: Row, view: View) -> list[Marks]:
-    """Label the peak, and the first and last sample where they stand clear of it."""
-    ends = [row for row in (kept[0], kept[-1]) if abs(view.px(row["at"]) - view.px(peak["at"])) > CLEAR_PX]
+def _around(rows: list[Row], peak: Row, view: View) -> tuple[Row, Row]:
+    """Return the last sample before the incident of the peak and the first after it; without one, first and last."""
+    span = next(
+        (span for span in view.incidents if span.at <= peak["at"] <= span.until), Span(view.lo, view.hi)
+    )
+    before = [row for row in rows if row["at"] <= span.at]
+    after = [row for row in rows if row["at"] >= span.until]
+    return (before or rows)[-1 if before else 0], (after or rows)[0 if after else -1]
+
+
+def _figures(rows: list[Row], peak: Row, view: View) -> list[Marks]:
+    """Label the peak, and the samples before and after its incident where they stand clear of it."""
+    ends = [
+        row for row in _around(rows, peak, view) if abs(view.px(row["at"]) - view.px(peak["at"])) > CLEAR_PX
+    ]
     sides: dict[str, dict[int, Row]] = {"left": {}, "center": {}, "right": {}}
     for row in (peak, *ends):
         x = view.px(row["at"])
         side = "left" if x < CLEAR_PX else "right" if x > PLOT - CLEAR_PX else "center"
-        sides[side][row["at"]] = row | {"text": _number(row["value"])}
+        sides[side][row["at"]] = {"at": row["at"], "value": row["value"], "text": _number(row["value"])}
     return [
         marks
         for side, rows in sides.items()
@@ -800,12 +812,13 @@ def _say_spans(document: Document, view: View) -> list[str]:
 
 
 def _say_samples(document: Document, view: View) -> list[str]:
-    """Give first, peak, last and limit of each series in the window."""
+    """Give each series before its peak's incident, after it, at its peak, and its limit."""
     said = []
     for name, rows in _series(document.get("chart") or {}, view).items():
-        values = [row["value"] for row in rows]
+        peak = max(rows, key=_value)
+        before, after = (_number(row["value"]) for row in _around(rows, peak, view))
         limit = next((row["limit"] for row in reversed(rows) if row["limit"] is not None), None)
-        path = f"{_number(values[0])} {view.words['to']} {_number(values[-1])}, {view.words['peak']} {_number(max(values))}"
+        path = f"{before} {view.words['to']} {after}, {view.words['peak']} {_number(peak['value'])}"
         said.append(
             f"{_clean(name, 60)}: {path}"
             + (f", {view.words['limit']} {_number(limit)}" if limit is not None else "")

@@ -285,6 +285,24 @@ def test_alternative_text_says_what_one_sees() -> None:
         assert part in said
 
 
+def test_the_samples_that_are_named_are_those_around_the_incident() -> None:
+    """The report tells the sample before an incident and the one after it: the drawing must not name others."""
+    doc = document()
+    samples = doc["chart"]["samples"]
+    series, limit = samples[0]["series"], samples[0]["limit"]
+    shown = [(39, 45, 31), (41, 40, 34), (44, 0, 46), (51, 40, 35), (54, 0, 30)]
+    doc["chart"]["samples"] = [
+        {"at": at(f"09:{minute}:{second:02d}"), "series": series, "value": value, "limit": limit}
+        for minute, second, value in shown
+    ]
+
+    texts = [element.text for element in drawn(doc).iter(f"{SVG}text")]
+
+    assert f"{series}: 34 to 35, peak 46" in timeline_alt(doc)
+    assert {"34", "46", "35"} <= set(texts)
+    assert not {"31", "30"} & set(texts)
+
+
 def test_both_languages_say_the_same_numbers() -> None:
     """Words change with the language; figures, order and instants do not."""
     doc = document()
