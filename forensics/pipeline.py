@@ -38,6 +38,9 @@ QUOTE_BYTES = 1 << 16
 """Bytes read behind a quoted line: a record is shown from its first line on."""
 QUOTE_CHARS = 600
 INSTANTS = ("ts", "first_us", "last_us")
+PLACE = {"source": pl.UInt16(), "line": pl.UInt32()}
+DATED = ("hits", "failed", "arrivals", "calls", "beats", "samples", "alerts")
+"""Frames that date a line, the first that knows it before the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,13 +276,17 @@ def quote_rows(evidence: Evidence, source: int, lines: list[int]) -> dict[Ref, Q
 
 def with_times(quotes: dict[Ref, Quote], evidence: Evidence) -> dict[Ref, Quote]:
     """Date quotes from the settled frames, which know the zone."""
-    known: dict[Ref, int] = {}
-    for name in ("hits", "failed", "arrivals", "calls", "beats", "samples", "alerts"):
-        for source, line, ts in evidence[name].select("source", "line", "ts").iter_rows():
-            known[Ref(source, line)] = ts
-    for name in ("seconds",):
-        for source, line, ts in evidence[name].select("source", "first_line", "first_us").iter_rows():
-            known.setdefault(Ref(source, line), ts)
+    undated = [ref for ref, item in quotes.items() if item.at is None]
+    wanted = pl.DataFrame(
+        {"source": [ref.source for ref in undated], "line": [ref.line for ref in undated]}, schema=PLACE
+    )
+    dated = pl.concat(
+        [
+            *(evidence[name].select("source", "line", "ts") for name in DATED),
+            evidence["seconds"].select("source", line="first_line", ts="first_us"),
+        ]
+    ).join(wanted, on=list(PLACE), how="semi")
+    known = {Ref(source, line): ts for source, line, ts in dated.reverse().drop_nulls().iter_rows()}
     return {
         ref: Quote(item.text, item.at if item.at is not None else known.get(ref), item.cursor)
         for ref, item in quotes.items()

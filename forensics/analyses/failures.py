@@ -110,18 +110,20 @@ def join_lines(
     )
     parts = [pair(part, seconds) for _, part in one.group_by(STREAM, maintain_order=True)]
     table = pl.concat(parts) if parts else one.with_columns(sure=pl.lit(value=True))
-    waits = [
-        wait_us(wanted[name], text) for name, text in table.select("signature", "parameters").iter_rows()
-    ]
+    texts = table.select("signature", "parameters").unique(maintain_order=True)
+    waits = texts.with_columns(
+        wait=pl.Series([wait_us(wanted[name], text) for name, text in texts.iter_rows()], dtype=pl.Int64)
+    )
     return (
-        table.with_columns(
+        table.join(waits, on=["signature", "parameters"], how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(
             family=pl.col("signature").replace_strict(
                 {name: s.family for name, s in wanted.items()}, return_dtype=pl.String, default=None
             ),
             side=pl.col("signature").replace_strict(
                 {name: s.side for name, s in wanted.items()}, return_dtype=pl.String, default=None
             ),
-            began=pl.col("ts") - pl.Series(waits, dtype=pl.Int64),
+            began=pl.col("ts") - pl.col("wait"),
             ends=pl.col("signature").replace_strict(
                 {name: s.marks == "end" for name, s in wanted.items()}, return_dtype=pl.Boolean, default=False
             ),
