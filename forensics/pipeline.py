@@ -21,7 +21,7 @@ from forensics.model.known import Known
 from forensics.model.plug import Transport
 from forensics.model.source import Ref, Zone
 from forensics.signatures import Matcher, catalogue, load
-from forensics.sources import casefile, clock, live, streams
+from forensics.sources import casefile, clock, live, mapping, streams
 from forensics.sources.discovery import discover
 from forensics.sources.live_request import Window
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from forensics.ingest.plan import Plan
     from forensics.model.facts import Facts
     from forensics.model.finding import Diagnosis
+    from forensics.model.plug import Parsed
     from forensics.model.source import Source
 
 QUOTE_BYTES = 1 << 16
@@ -241,16 +242,29 @@ def quote(item: Plan, window: bytes) -> Quote:
 
 
 def quote_entries(item: Plan, lines: list[int]) -> dict[Ref, Quote]:
-    """Return entries of a journal file by their ordinal; the live journal is asked again by cursor."""
+    """Return records by their ordinal; the live journal is asked again by cursor."""
     assert isinstance(item.plug, Transport)
-    data = b"".join(streams.chunks(item.item.path))
-    records = (journald_live.parse(data, lines) if item.item.live else item.plug.parse(data)).records
-    assert records is not None
-    rows = records.filter(pl.col("line").is_in(lines)).select("line", "message", "ts", "cursor")
-    return {
-        Ref(item.index, line): Quote((message or "")[:QUOTE_CHARS], ts, cursor)
-        for line, message, ts, cursor in rows.iter_rows()
-    }
+    found: dict[Ref, Quote] = {}
+    base = 0
+    for parsed in entries_again(item, item.plug, lines):
+        assert parsed.records is not None
+        rows = parsed.records.with_columns(pl.col("line").cast(pl.Int64) + base)
+        rows = rows.filter(pl.col("line").is_in(lines)).select("line", "message", "ts", "cursor")
+        base += parsed.in_records
+        found |= {
+            Ref(item.index, line): Quote((message or "")[:QUOTE_CHARS], ts, cursor)
+            for line, message, ts, cursor in rows.iter_rows()
+        }
+    return found
+
+
+def entries_again(item: Plan, plug: Transport, lines: list[int]) -> Iterable[Parsed]:
+    """Read an input without lines again, in pieces where its format has them."""
+    if item.item.live:
+        return [journald_live.parse(b"".join(streams.chunks(item.item.path)), lines)]
+    if plug.parts:
+        return plug.parts(mapping.contents(item.item.path), item.held)
+    return [plug.parse(b"".join(streams.chunks(item.item.path)))]
 
 
 def quote_rows(evidence: Evidence, source: int, lines: list[int]) -> dict[Ref, Quote]:

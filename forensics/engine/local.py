@@ -15,14 +15,14 @@ import polars as pl
 from forensics import formats
 from forensics.formats.transports import journald_live
 from forensics.ingest import digest as reducing
-from forensics.ingest.fold import Facts
+from forensics.ingest.dating import Facts
 from forensics.ingest.plan import Plan, service_of
 from forensics.ingest.understand import name_services, rows, understand
 from forensics.model.digest import Digest, stamped, total
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed, Transport
 from forensics.model.source import Source
-from forensics.sources import streams
+from forensics.sources import clock, mapping, streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -71,6 +71,7 @@ def read_all(
                 transport=plan.format_name,
                 skipped=plan.skipped,
                 choice=plan.choice,
+                copy_of=plan.copy_of,
             )
             modified, plug = 0, plan.plug
             if plan.item.trouble is None and plan.item.live is None:
@@ -109,6 +110,12 @@ def read_one(
                 pool.submit(parsed_shard, plan, journald_live.LIVE, number, parsed, matcher)
                 for number, parsed in enumerate(answers)
             )
+        elif plan.plug is not None and plan.plug.parts is not None:
+            pieces_of = plan.plug.parts(mapping.contents(plan.item.path, damage), plan.held)
+            parts = bounded(
+                pool.submit(parsed_shard, plan, plan.plug, number, parsed, matcher)
+                for number, parsed in enumerate(pieces_of)
+            )
         else:
             plug = plan.plug
             assert plug is not None
@@ -125,7 +132,7 @@ def read_one(
         ), []
     except OSError as error:
         return replace(source, skipped=f"reading failed ({error.strerror}); copy the file again"), []
-    limits = (*damage.notes, *dict.fromkeys(note for part in parts for note in part.notes))
+    limits = (*plan.notes, *damage.notes, *dict.fromkeys(note for part in parts for note in part.notes))
     return replace(source, limits=limits + unparsed_note(parts)), [part.digest for part in parts]
 
 
@@ -158,7 +165,7 @@ def text_shard(plan: Plan, plug: Transport, number: int, data: bytes, matcher: M
 def parsed_shard(plan: Plan, plug: Transport, number: int, parsed: Parsed, matcher: Matcher) -> Shard:
     """Understand and reduce one shard."""
     assert parsed.records is not None
-    named = name_services(parsed.records, service_of(plan.item.path, plan))
+    named = name_services(clock.mark_repeats(parsed.records), service_of(plan.item.path, plan))
     events = understand(rows(named, physical=plug.name not in ONE_LINE_RECORDS), formats.all_messages())
     frames = reducing.reduce(events, matcher) if events.height else {}
     return shard(plan, number, parsed, {**frames, "shards": counts(parsed, parsed.records)})

@@ -23,14 +23,19 @@ if TYPE_CHECKING:
 ENTRY_MARKS = "the source's own time where it stamped one, else receipt by journald"
 """What the time of an entry marks."""
 FIELDS = (
-    "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "__CURSOR", "_BOOT_ID", "PRIORITY", "_PID", "_COMM", "SYSLOG_IDENTIFIER", "CONTAINER_NAME",
-    "UNIT", "USER_UNIT", "OBJECT_SYSTEMD_UNIT", "COREDUMP_UNIT", "_SYSTEMD_USER_UNIT", "_SYSTEMD_UNIT", "_TRANSPORT", "_STREAM_ID", "_LINE_BREAK", "MESSAGE",
+    "__REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "__CURSOR", "__SEQNUM", "__SEQNUM_ID", "_BOOT_ID", "PRIORITY", "_PID",
+    "_COMM", "SYSLOG_IDENTIFIER", "CONTAINER_NAME", "CONTAINER_PARTIAL_MESSAGE", "CONTAINER_PARTIAL_ID", "UNIT", "USER_UNIT", "OBJECT_SYSTEMD_UNIT", "COREDUMP_UNIT",
+    "_SYSTEMD_USER_UNIT", "_SYSTEMD_UNIT", "_TRANSPORT", "_STREAM_ID", "_LINE_BREAK", "MESSAGE",
 )  # fmt: skip
 """The fields that are read; all others are skipped."""
 SCHEMA = dict.fromkeys(FIELDS, pl.String)
 BYTES = r"^\[\d+(?:, ?\d+)*\]$"
+ARRAY = r'(?:^|[^\\])"MESSAGE"\s*:\s*\['
+"""The message is an array in the object itself, not a text that looks like one."""
 SEVERAL = r"^\[(?:\"|\[|null)"
 """What polars makes of a field that an entry holds several times; a string may look the same."""
+CURSOR_NUMBER = len("s=;i=") + 32
+"""Where the sequence number begins in a cursor."""
 COLOURED = re.compile(ANSI.encode())
 TIMED = (b'"__REALTIME_TIMESTAMP"', b'"__CURSOR"')
 PRIORITIES = {
@@ -72,8 +77,17 @@ def to_records(table: pl.DataFrame) -> pl.DataFrame:
         pl.col(name).cast(pl.Int64, strict=False)
         for name in ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP")
     )
+    number = pl.col("__SEQNUM").cast(pl.Int64, strict=False)
+    numbering = pl.col("__SEQNUM_ID")
+    if table["__SEQNUM"].null_count():
+        number, numbering = pl.coalesce(number, in_cursor()), pl.coalesce(numbering, numbering_in_cursor())
     records = table.with_columns(
         ts=pl.coalesce(own, receipt),
+        receipt_us=receipt,
+        mono_us=pl.col("__MONOTONIC_TIMESTAMP").cast(pl.Int64, strict=False),
+        seq=number,
+        seq_id=numbering,
+        ident=pl.coalesce("SYSLOG_IDENTIFIER", "_COMM"),
         naive=pl.lit(value=False),
         service=service(),
         pid=pl.col("_PID"),
@@ -86,22 +100,49 @@ def to_records(table: pl.DataFrame) -> pl.DataFrame:
     return conform(records, RECORDS)
 
 
+def in_cursor() -> pl.Expr:
+    """Return the sequence number that a cursor states: ``s=`` and 32 digits, ``;i=`` and the number in hexadecimal."""
+    digits = pl.col("__CURSOR").str.slice(CURSOR_NUMBER, 16).str.extract("^([0-9a-f]+)")
+    return digits.str.to_integer(base=16, strict=False)
+
+
+def numbering_in_cursor() -> pl.Expr:
+    """Return the id of the numbering that a cursor states."""
+    whole = pl.col("__CURSOR").str.slice(CURSOR_NUMBER - 3, 3) == ";i="
+    return pl.when(whole).then(pl.col("__CURSOR").str.slice(2, 32))
+
+
 def rejoined(table: pl.DataFrame) -> pl.DataFrame:
-    """Join the parts of a line that journald split (48 KiB), per stream and process; the first part names the record."""
-    part = ((pl.col("_LINE_BREAK") == "line-max") & pl.col("MESSAGE").is_not_null()).fill_null(value=False)
-    if "_LINE_BREAK" not in table.columns or not table.select(part.any()).item():
+    """Join the parts of a line that was split, the first part names the record.
+
+    journald splits at 48 KiB, per stream and process; a container engine at 16 KiB, per container and its stream, which
+    is told by the priority (moby/moby daemon/logger/journald/journald.go). The last part has no mark; newer engines give
+    all parts of a line one id.
+    """
+    split = (pl.col("_LINE_BREAK") == "line-max") | (pl.col("CONTAINER_PARTIAL_MESSAGE") == "true")
+    part = (split & pl.col("MESSAGE").is_not_null()).fill_null(value=False)
+    if not table.select(part.any()).item():
         return table
-    keys = ["_STREAM_ID", "_PID"]
+    of_container = pl.col("CONTAINER_NAME").is_not_null()
+    table = table.with_columns(
+        whose=pl.when(of_container)
+        .then(pl.coalesce("CONTAINER_PARTIAL_ID", "CONTAINER_NAME"))
+        .otherwise("_STREAM_ID"),
+        which=pl.when(of_container).then("PRIORITY").otherwise("_PID"),
+    )
+    keys = ["whose", "which"]
     opens = ~part.shift(1, fill_value=False).over(keys) | pl.col("MESSAGE").is_null()
     numbered = table.with_row_index("row").with_columns(group=opens.cum_sum().over(keys))
-    loose = pl.col("_STREAM_ID").is_null() & pl.col("_PID").is_null()
+    loose = pl.col("whose").is_null() & pl.col("which").is_null()
     numbered = numbered.with_columns(
         group=pl.when(loose).then(-pl.col("row").cast(pl.Int64)).otherwise("group")
     )
     whole = pl.when(pl.col("MESSAGE").is_not_null().any()).then(pl.col("MESSAGE").str.join(""))
     others = [pl.col(name).first() for name in ("row", *table.columns) if name not in (*keys, "MESSAGE")]
-    joined = numbered.group_by(*keys, "group", maintain_order=True).agg(*others, MESSAGE=whole)
-    return joined.sort("row").select(table.columns)
+    joined = numbered.group_by(*keys, "group", maintain_order=True).agg(
+        *others, MESSAGE=whole, parts=pl.len()
+    )
+    return joined.sort("row").select(*(name for name in table.columns if name not in keys), "parts")
 
 
 def one_row_a_line(records: pl.DataFrame, further: pl.Series | None = None) -> pl.DataFrame:
@@ -131,7 +172,7 @@ def parse_objects(data: bytes) -> Parsed:
         data = COLOURED.sub(b"", data)
     raw, table = decode(data)
     blank = int((raw["raw"].str.strip_chars() == "").sum())
-    table = bytes_to_text(first_values(data, table))
+    table = bytes_to_text(data, first_values(data, table))
     nulls = int(table["MESSAGE"].null_count())
     notes = (
         (f"{nulls} entries have no MESSAGE (4 KiB and longer): export again with journalctl --all",)
@@ -175,8 +216,8 @@ def parse_lines(lines: pl.DataFrame) -> Parsed:
 
 
 def between_entries(before: Sequence[bytes]) -> bool:
-    """Return whether no long line was split shortly before (``_LINE_BREAK=line-max``), whose rest may follow."""
-    return not any(b'"line-max"' in text for text in before)
+    """Return whether no long line was split shortly before, whose rest may follow."""
+    return not any(b'"line-max"' in text or b'"CONTAINER_PARTIAL_MESSAGE"' in text for text in before)
 
 
 def prefixed(data: bytes, prefix: str) -> Parsed:
@@ -231,11 +272,13 @@ def first_value(value: object) -> str | None:
     return None
 
 
-def bytes_to_text(table: pl.DataFrame) -> pl.DataFrame:
-    """Decode messages that arrived as arrays of byte values."""
+def bytes_to_text(data: bytes, table: pl.DataFrame) -> pl.DataFrame:
+    """Decode messages that arrived as arrays of byte values; a text that looks like one stays what it is."""
     is_bytes = table["MESSAGE"].str.contains(BYTES).fill_null(value=False)
     if not is_bytes.any():
         return table
+    said = pl.Series(lines_of(data)).gather(table["line"] - 1).str.contains(ARRAY).fill_null(value=False)
+    is_bytes &= said
     arrays = table["MESSAGE"].filter(is_bytes).str.json_decode(pl.List(pl.Int64))
     fits = (arrays.list.min() >= 0) & (arrays.list.max() <= 255)
     coded = arrays.filter(fits).cast(pl.List(pl.UInt8)).cast(pl.Binary)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.ingest.understand import route, template
+from forensics.model.schema import FRAMES
 
 if TYPE_CHECKING:
     from forensics.signatures import Matcher
@@ -43,6 +44,7 @@ def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
         .group_by("service", "format")
         .agg(n=pl.len()),
         "sketch": sketch(dated),
+        "chain": chain(events),
         "routes": routes(requests),
         "templates": templates(dated),
         "failed": requests.filter(pl.col("status") >= 500).filter(
@@ -88,8 +90,34 @@ def seconds(dated: pl.DataFrame) -> pl.DataFrame:
 
 def sketch(dated: pl.DataFrame) -> pl.DataFrame:
     """Sum message hashes per minute: equal sums in two sources mean that they hold the same lines."""
-    return dated.group_by("service", "naive", "minute").agg(
+    return dated.group_by("service", "ident", "naive", "minute").agg(
         n=pl.len(), hash=(pl.col("message").str.strip_chars().hash() // (1 << 24)).sum()
+    )
+
+
+def chain(events: pl.DataFrame) -> pl.DataFrame:
+    """Say per minute of a boot's own clock which numbers a journal has, and how far the wall clock is ahead."""
+    if events["mono_us"].null_count() == events.height:
+        return pl.DataFrame(schema={name: FRAMES["chain"][name] for name in FRAMES["chain"]})
+    known = events.filter(~pl.col("cont") & pl.col("mono_us").is_not_null() & pl.col("seq").is_not_null())
+    offset = pl.col("receipt_us") - pl.col("mono_us")
+    rows = known.select(
+        "boot",
+        "seq_id",
+        "seq",
+        parts=pl.col("parts").fill_null(1),
+        mono="mono_us",
+        offset=offset,
+        at="line",
+        mono_minute=pl.col("mono_us") // MINUTE,
+    ).sort("mono", "seq", maintain_order=True)
+    edges = {
+        f"{edge}_{name}": getattr(pl.col(name), edge)()
+        for edge in ("first", "last")
+        for name in ("mono", "offset", "at")
+    }
+    return rows.group_by("boot", "seq_id", "mono_minute").agg(
+        n=pl.col("parts").sum(), first_seq=pl.col("seq").min(), last_seq=pl.col("seq").max(), **edges
     )
 
 

@@ -6,45 +6,30 @@ copies of the same entries are taken out. The order of shards plays no part.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.ingest import copies, dating
 from forensics.ingest.digest import (
     ARRIVALS_PER_MINUTE,
     HITS_PER_MINUTE,
     MINUTE,
     ROWS_PER_MINUTE,
-    SECOND,
     STREAM,
     smallest,
 )
 from forensics.model.digest import Digest, Evidence
 from forensics.model.schema import FRAMES
 from forensics.model.source import Lines, Source, Zone
-from forensics.sources import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-SCALE = {"ts": 1, "first_us": 1, "last_us": 1, "second": SECOND, "minute": MINUTE}
-"""Columns that hold instants, and how many microseconds their unit has."""
-LINE_COLUMNS = ("line", "first_line", "last_line")
-SAME = 0.6
-"""Share of common minutes whose contents must agree for two sources to be copies: receipt and source time may put an
-entry into different minutes, and one export may have lost a line."""
-KEYS = ["source", "service"]
+    from forensics.ingest.dating import Facts
 
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the reader knows about one input besides its digest."""
-
-    source: Source
-    yearless: bool = False
-    zoneless: bool = False
-    modified_us: int = 0
+LINE_COLUMNS = ("line", "first_line", "last_line", "first_at", "last_at")
 
 
 def settle(
@@ -54,18 +39,17 @@ def settle(
     frames = {name: digest[name] for name in FRAMES}
     frames = absolute(frames)
     frames["hits"] = number_across(frames["hits"], frames["edges"], frames["edge_marks"])
-    settled, frames = dated(frames, facts, zones)
-    frames = named(frames)
+    settled, frames = dating.dated(frames, facts, zones)
+    frames = copies.named(frames)
     spans = find_spans(frames)
-    copies = find_copies(frames["sketch"], settled)
-    frames = without(frames, copies)
-    frames = capped(frames)
+    found = copies.find(frames, settled)
+    frames = capped(copies.without(frames, found))
     sources = tuple(
         describe(
             source,
             frames,
             spans.get(source.index, (None, None)),
-            copies,
+            found,
             has_lines=lines_count.get(source.index, False),
         )
         for source in settled
@@ -162,150 +146,6 @@ def number_across(hits: pl.DataFrame, edges: pl.DataFrame, marks: pl.DataFrame) 
     )
 
 
-def dated(
-    frames: dict[str, pl.DataFrame], facts: tuple[Facts, ...], zones: Callable[[Source], Zone]
-) -> tuple[list[Source], dict[str, pl.DataFrame]]:
-    """Give naive times their year and zone; return the sources with their zone, and frames in UTC."""
-    years = find_years(frames, facts)
-    sources: list[Source] = []
-    rules: dict[int, tuple[str, int | None]] = {}
-    for fact in facts:
-        index = fact.source.index
-        has_naive = any(
-            frame.filter((pl.col("source") == index) & pl.col("naive")).height
-            for name in ("seconds", "beats", "samples")
-            if (frame := frames[name]).height
-        )
-        zone = zones(fact.source) if has_naive or fact.zoneless else Zone("UTC", "stated")
-        year = years.get(index)
-        limits = fact.source.limits + (
-            (f"the lines carry no year: {year[0]}, because {year[1]}",) if year else ()
-        )
-        sources.append(replace(fact.source, zone=zone, limits=limits))
-        if has_naive:
-            rules[index] = (zone.name or "UTC", year[0] if year else None)
-    return sources, {name: shift(frame, rules) for name, frame in frames.items()}
-
-
-def find_years(frames: dict[str, pl.DataFrame], facts: tuple[Facts, ...]) -> dict[int, tuple[int, str]]:
-    """Choose the year of sources whose stamps carry none."""
-    yearless = {fact.source.index: fact for fact in facts if fact.yearless}
-    spans = pl.concat(
-        [
-            frames["seconds"].select("source", lo="first_us", hi="last_us"),
-            *[frames[name].select("source", lo="ts", hi="ts") for name in ("beats", "samples")],
-        ]
-    )
-    spans = spans.drop_nulls().group_by("source").agg(pl.col("lo").min(), pl.col("hi").max()).sort("source")
-    anchors = [(lo, hi) for source, lo, hi in spans.iter_rows() if source not in yearless]
-    wall = pl.from_epoch("second", time_unit="s")
-    leap = set(frames["seconds"].filter((wall.dt.month() == 2) & (wall.dt.day() == 29))["source"])
-    return {
-        source: clock.guess_year(lo, hi, anchors, yearless[source].modified_us, leap=source in leap)
-        for source, lo, hi in spans.iter_rows()
-        if source in yearless
-    }
-
-
-def shift(frame: pl.DataFrame, rules: dict[int, tuple[str, int | None]]) -> pl.DataFrame:
-    """Turn the naive instants of a frame into UTC."""
-    if "naive" not in frame.columns or not frame.height or not frame["naive"].any():
-        return frame
-    parts = [frame.filter(~pl.col("naive").fill_null(value=False) | ~pl.col("source").is_in(list(rules)))]
-    for source, (zone, year) in rules.items():
-        part = frame.filter((pl.col("source") == source) & pl.col("naive"))
-        for column, scale in SCALE.items():
-            if column in part.columns:
-                micros = pl.col(column) * scale
-                micros = clock.with_year(micros, year) if year is not None else micros
-                part = part.with_columns((clock.to_utc(micros, zone) // scale).alias(column))
-        parts.append(part.with_columns(naive=pl.lit(value=False)))
-    return pl.concat(parts)
-
-
-def named(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Name the service of a text export of one unit by the unit, where only the program's name is printed.
-
-    ``journalctl -u api -o short`` prints the identifier of each process; the unit's name stands in systemd's own lines.
-    Only an export with exactly one unit and one other identifier leaves no doubt.
-    """
-    processes = frames["processes"].filter(pl.col("boot").is_null())
-    units = (
-        frames["formats"].filter(pl.col("format") == "systemd_unit").select("source", unit="service").unique()
-    )
-    idents = (
-        processes.select("source", ident="service")
-        .unique()
-        .join(units, left_on=["source", "ident"], right_on=["source", "unit"], how="anti")
-    )
-    idents = idents.filter(~pl.col("ident").is_in(["systemd", "kernel", "systemd-journald"]))
-    one = pl.col("source").is_unique()
-    pairs = units.filter(one).join(idents.filter(one), on="source")
-    if not pairs.height:
-        return frames
-    rename = pairs.select("source", service="ident", renamed="unit")
-    return {
-        name: frame
-        if "service" not in frame.columns
-        else frame.join(rename, on=KEYS, how="left")
-        .with_columns(service=pl.coalesce("renamed", "service"))
-        .drop("renamed")
-        for name, frame in frames.items()
-    }
-
-
-def find_copies(sketch: pl.DataFrame, sources: list[Source]) -> pl.DataFrame:
-    """Return (source, service, of): entries of ``source`` that another source holds too; the richer one stays."""
-    minutes = sketch.group_by("source", "service", "minute").agg(pl.col("n").sum(), pl.col("hash").sum())
-    size = minutes.group_by(KEYS).agg(minutes=pl.len(), lines=pl.col("n").sum())
-    pairs = minutes.join(minutes, on=["service", "minute"], suffix="_b").filter(
-        pl.col("source") != pl.col("source_b")
-    )
-    agree = pairs.group_by("source", "source_b", "service").agg(
-        common=pl.len(), same=((pl.col("n") == pl.col("n_b")) & (pl.col("hash") == pl.col("hash_b"))).sum()
-    )
-    agree = agree.filter((pl.col("same") >= SAME * pl.col("common")) & (pl.col("same") > 0))
-    rank = {source.index: richness(source) for source in sources}
-    joined = agree.join(size, on=KEYS).join(size, left_on=["source_b", "service"], right_on=KEYS, suffix="_b")
-    rows = [
-        (row["source"], row["service"], row["source_b"])
-        for row in joined.sort("source", "source_b", "service").iter_rows(named=True)
-        if (rank[row["source"]], -row["lines"], row["source"])
-        > (rank[row["source_b"]], -row["lines_b"], row["source_b"])
-    ]
-    return pl.DataFrame(
-        rows, schema={"source": pl.UInt16, "service": pl.String, "of": pl.UInt16}, orient="row"
-    ).unique(subset=KEYS, keep="first", maintain_order=True)
-
-
-def richness(source: Source) -> int:
-    """Rank transports by how much of an entry they keep: 0 is the richest."""
-    order = (
-        "journal_file",
-        "journald_live",
-        "journald_export",
-        "journald_json",
-        "journald_pretty",
-        "journald_sse",
-        "journald_seq",
-        "journald_verbose",
-    )
-    return order.index(source.transport) if source.transport in order else len(order)
-
-
-def without(frames: dict[str, pl.DataFrame], copies: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Take the rows of copies out of every frame that counts."""
-    if not copies.height:
-        return frames
-    keep = ("shards", "formats", "sketch")
-    return {
-        name: frame
-        if name in keep or "service" not in frame.columns
-        else frame.join(copies.select(KEYS), on=KEYS, how="anti", nulls_equal=True)
-        for name, frame in frames.items()
-    }
-
-
 def capped(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Merge the counts of shards, apply every cap to the whole, and fix the order of rows."""
     out = dict(frames)
@@ -323,6 +163,7 @@ def capped(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
             frame.group_by(keys).agg(**{k: v for k, v in sums.items() if k in frame.columns}).sort(keys)
         )
     out["templates"] = smallest(out["templates"])
+    out["chain"] = linked(frames["chain"])
     minute = pl.col("ts") // MINUTE
     for name, keys, limit in (
         ("hits", ["service", "signature"], HITS_PER_MINUTE),
@@ -333,6 +174,19 @@ def capped(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
         out[name] = frame.filter(pl.int_range(pl.len()).over("source", *keys, minute) < limit)
     out["arrivals"] = sparse(frames["arrivals"], frames["saturated"])
     return out
+
+
+def linked(chain: pl.DataFrame) -> pl.DataFrame:
+    """Join the minutes of a journal that a shard's end cut in two."""
+    rows = chain.drop("shard").sort("source", "boot", "seq_id", "mono_minute", "first_mono", "first_at")
+    edges = {
+        f"{edge}_{name}": getattr(pl.col(f"{edge}_{name}"), edge)()
+        for edge in ("first", "last")
+        for name in ("mono", "offset", "at")
+    }
+    return rows.group_by("source", "boot", "seq_id", "mono_minute", maintain_order=True).agg(
+        n=pl.col("n").sum(), first_seq=pl.col("first_seq").min(), last_seq=pl.col("last_seq").max(), **edges
+    )
 
 
 def sparse(arrivals: pl.DataFrame, saturated: pl.DataFrame) -> pl.DataFrame:
@@ -353,7 +207,7 @@ def describe(
     source: Source,
     frames: dict[str, pl.DataFrame],
     edges: tuple[int | None, int | None],
-    copies: pl.DataFrame,
+    copied: pl.DataFrame,
     *,
     has_lines: bool,
 ) -> Source:
@@ -372,15 +226,15 @@ def describe(
         .agg(pl.col("n").sum())
         .sort(["n", "format"], descending=[True, False])
     )
-    of = copies.filter(here)
+    of = copied.filter(here)
     services = frames["sketch"].filter(here)["service"].drop_nulls().unique().sort().to_list()
-    whole_copy = of.height and not set(frames["sketch"].filter(here)["service"].drop_nulls()) - set(
-        of["service"]
-    )
+    whole_copy = of.filter("whole").height and not set(services) - set(of.filter("whole")["service"])
     limits = source.limits
     if of.height and not whole_copy:
+        others = ", ".join(f"s{index + 1}" for index in sorted(of["of"].unique()))
+        until = "" if of["whole"].all() else ", as far as they reach,"
         limits += (
-            f"its lines of {', '.join(sorted(of['service']))} are also in {', '.join(sorted('s' + str(i + 1) for i in of['of'].unique()))} and counted there",
+            f"its lines of {', '.join(sorted(of['service']))} are also in {others} and{until} counted there",
         )
     if sums["undated"]:
         limits += (f"{sums['undated']} records have no readable time and are not placed on the timeline",)
@@ -394,7 +248,7 @@ def describe(
         else None,
         records=sums["records"],
         undated=sums["undated"],
-        copy_of=int(of["of"][0]) if whole_copy else None,
+        copy_of=int(of["of"][0]) if whole_copy else source.copy_of,
         services=tuple(services),
         limits=limits,
     )

@@ -12,22 +12,29 @@ from difflib import get_close_matches
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from forensics import formats
-from forensics.formats.text import TextShape, text_transport
+from forensics.formats.text import ANSI, TextShape, lines_of, text_transport
 from forensics.formats.transports.journald_live import LIVE
+from forensics.ingest import twins
+from forensics.ingest.understand import rows, understand
 from forensics.model.errors import UsageError
+from forensics.model.schema import RECORDS, conform
 from forensics.sources import streams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from forensics.model.plug import MessageFormat, Monitor, Transport
+    from forensics.model.plug import MessageFormat, Monitor, Span, Transport
     from forensics.sources.casefile import SourceRule
     from forensics.sources.discovery import Input
 
 ENOUGH = 0.5
 """Share of record starts that must fit: tracebacks printed as lines of their own can make up almost half of a file."""
+SPOKEN_LINES = 2000
+"""Lines of a text without times among which one of a known program is looked for."""
 CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)|^\s*$"
 """What a line of a multi-line message looks like when it carries no stamp of its own."""
 BINARY = {
@@ -53,6 +60,12 @@ class Plan:
     """Message format that dates a plain file."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Names of fields that the case file gives."""
+    held: tuple[Span, ...] = ()
+    """Numbers of records that another input holds too and that are counted there."""
+    copy_of: int | None = None
+    """The input that holds all of its records too."""
+    notes: tuple[str, ...] = ()
+    """What is to be said of the input already."""
 
 
 def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
@@ -62,7 +75,25 @@ def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
         rule = next((rule for rule in rules if fnmatch(item.name, rule.match)), None)
         planned = recognise(item, index, rule.format if rule else None)
         plans.append(replace(planned, fields=rule.fields or {}) if rule else planned)
-    return plans
+    return without_twins(plans)
+
+
+def without_twins(plans: list[Plan]) -> list[Plan]:
+    """Count each entry of several journal files once."""
+    found = twins.find((plan.index, plan.item.path) for plan in plans if plan.format_name == "journal_file")
+    return [
+        replace(
+            plan,
+            held=held.spans,
+            copy_of=held.by if held.whole else None,
+            notes=()
+            if held.whole
+            else (f"{held.count:,} of its entries are also in s{held.by + 1} and counted there",),
+        )
+        if (held := found.get(plan.index))
+        else plan
+        for plan in plans
+    ]
 
 
 def recognise(item: Input, index: int, given: str | None = None) -> Plan:
@@ -99,10 +130,32 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
     ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     (best, score), (second, runner_up) = ranked[0], ranked[1]
     choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
+    if score < ENOUGH and spoken(head):
+        plug, first = resolve("bare")
+        return Plan(
+            item,
+            index,
+            plug,
+            plug.name,
+            f"{choice}; lines of known programs without a time",
+            first_format=first,
+        )
     if score < ENOUGH or score == runner_up:
         return Plan(item, index, None, None, choice, unknown(head))
     plug, first = resolve(best)
     return Plan(item, index, plug, plug.name, choice, first_format=first)
+
+
+def spoken(head: bytes) -> bool:
+    """Tell whether lines of a text are messages of a known program."""
+    if b"\0" in head:
+        return False
+    lines = lines_of(head[: head.rfind(b"\n") + 1] or head).str.replace_all(ANSI, "").head(SPOKEN_LINES)
+    found = understand(
+        rows(conform(pl.DataFrame({"message": lines}).with_row_index("line"), RECORDS), physical=True),
+        formats.all_messages(),
+    )
+    return bool(found["format"].is_not_null().any())
 
 
 def resolve(name: str) -> tuple[Transport | Monitor, str | None]:

@@ -50,7 +50,7 @@ def name_services(records: pl.DataFrame, default: str) -> pl.DataFrame:
     return records.with_columns(
         message=pl.when(wrong).then(pl.concat_str("service", pl.lit(": "), "message")).otherwise("message"),
         service=pl.when(~wrong).then("service").fill_null(default),
-    )
+    ).with_columns(ident=pl.coalesce("ident", "service"))
 
 
 def rows(records: pl.DataFrame, *, physical: bool) -> pl.DataFrame:

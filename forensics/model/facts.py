@@ -80,6 +80,46 @@ class Losses:
 
 
 @dataclass(frozen=True, slots=True)
+class ClockStep:
+    """The wall clock jumped by ``jump_s`` against the monotonic one, seen first at ``at`` (by the new time)."""
+
+    boot: str
+    at: int
+    jump_s: float
+    refs: tuple[Ref, Ref]
+    """The entry before and the one after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Entries that a journal numbered and no input has; most of them between ``start`` and ``end``."""
+
+    numbers: int
+    largest: int
+    start: int
+    end: int
+    refs: tuple[Ref, Ref]
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """An export that has ``entries`` of the ``numbers`` that its journal gave out in the export's span."""
+
+    source: int
+    entries: int
+    numbers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Continuity:
+    """What the numbers and clocks of the journals say about what is missing and when."""
+
+    steps: tuple[ClockStep, ...]
+    holes: tuple[Hole, ...]
+    filtered: tuple[Filtered, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Cover:
     """From when to when a service left lines, and in which sources."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from mmap import mmap
     from pathlib import Path
     from types import ModuleType
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from forensics.model.known import Known
 
 T = TypeVar("T")
+Span: TypeAlias = tuple[int, int]
+"""First and last of a run of numbers, both included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,9 @@ class Transport:
     """False when lines carry no year."""
     binary: bool = False
     """True when the file has no lines: a record is named by its ordinal."""
+    parts: Callable[[mmap | bytes, Sequence[Span]], Iterator[Parsed]] | None = None
+    """Reads a whole (mapped) file piece by piece, without the records of the given numbers, which are counted elsewhere;
+    the line of a record is its ordinal in the piece. None: the file is cut into shards of bytes."""
     unconfirmed: bool = False
 
 

@@ -20,8 +20,19 @@ RECORDS: dict[str, pl.DataType] = {
     "cursor": pl.String(),
     "boot": pl.String(),
     "cont": pl.Boolean(),
+    "ident": pl.String(),
+    "seq_id": pl.String(),
+    "seq": pl.Int64(),
+    "mono_us": pl.Int64(),
+    "receipt_us": pl.Int64(),
+    "parts": pl.UInt32(),
 }
-"""One row per line that a transport understood; ``cont`` marks the further lines of a record."""
+"""One row per line that a transport understood; ``cont`` marks the further lines of a record.
+
+``ident`` is the name under which a text export would show the process. A journal also has the sequence number and the id of
+its numbering, the monotonic clock of the boot, and the receipt by the wall clock (both microseconds), and the entries that one record was made
+of (``parts``; null: one).
+"""
 
 KEYS: dict[str, pl.DataType] = {"source": pl.UInt16(), "shard": pl.UInt32()}
 """Where a row of a digest came from."""
@@ -49,10 +60,25 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
     "formats": {"service": pl.String(), "format": pl.String(), "n": pl.UInt32()},
     "sketch": {
         "service": pl.String(),
+        "ident": pl.String(),
         "naive": pl.Boolean(),
         "minute": pl.Int64(),
         "n": pl.UInt32(),
         "hash": pl.UInt64(),
+    },
+    "chain": {
+        "boot": pl.String(),
+        "seq_id": pl.String(),
+        "mono_minute": pl.Int64(),
+        "n": pl.UInt32(),
+        "first_seq": pl.Int64(),
+        "last_seq": pl.Int64(),
+        "first_mono": pl.Int64(),
+        "last_mono": pl.Int64(),
+        "first_offset": pl.Int64(),
+        "last_offset": pl.Int64(),
+        "first_at": pl.UInt32(),
+        "last_at": pl.UInt32(),
     },
     "routes": {
         "service": pl.String(),

@@ -12,6 +12,7 @@ import polars as pl
 
 from forensics.model.facts import (
     Background,
+    Continuity,
     Daily,
     Failures,
     Impact,
@@ -28,7 +29,7 @@ from forensics.report.masking import Masker
 from forensics.report.statements import Statements, iso, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from forensics.model.case import Case
     from forensics.model.digest import Evidence
@@ -209,7 +210,24 @@ class Builder:
             if loss.service in source.services or loss.ref.source == source.index:
                 values = {"n": loss.n, "service": loss.service, "at": loss.at}
                 row["limits"].append(self.words.say("title.suppressed", values))
+        row["limits"].extend(self.words.say(name, values) for name, values in self.breaks(source))
         return row
+
+    def breaks(self, source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield what the numbers and clocks of a journal say of one source."""
+        found = self.case.facts[Continuity]
+        for step in found.steps:
+            if step.refs[0].source == source.index:
+                yield "title.clock_step", {"step": step, "before": step.at - round(step.jump_s * SECOND)}
+        for hole in found.holes:
+            if hole.refs[0].source == source.index:
+                yield "title.hole", {"hole": hole}
+        for export in found.filtered:
+            if export.source == source.index:
+                yield (
+                    "title.filtered",
+                    {"export": export, "unit": source.services[0] if len(source.services) == 1 else None},
+                )
 
     def incident(self, index: int, item: Incident, findings: list[dict[str, Any]]) -> dict[str, Any]:
         """Return one incident."""

@@ -17,7 +17,7 @@ from dateutil import parser as dateutil_parser
 from forensics.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 UTC = "UTC"
 DUMMY_YEAR = 2000
@@ -25,6 +25,10 @@ DUMMY_YEAR = 2000
 EARLIEST_S = 1e8
 """Epochs before March 1973 are no times of a log: zero, a counter, a mark for never."""
 WRITE = "write it as 2026-09-09T09:42:26-03:00"
+REPEATED = 4_500_000_000_000_000
+"""Mark of a naive time that follows a step back (µs): beyond every year of a log, and a whole number of minutes."""
+STEP_BACK = (-3_605_000_000, -900_000_000)
+"""Steps (µs) that the end of summer time can make between two lines: up to an hour, less the pause between them."""
 UTC_TOKENS = ("UTC", "GMT", "Z", "Etc/UTC")
 
 
@@ -40,13 +44,34 @@ def zone(name: str, where: str = "--tz") -> ZoneInfo:
         raise UsageError(f"unknown time zone {name!r}", where=where, remedy=hint) from None
 
 
-def to_utc(column: pl.Expr, zone_name: str) -> pl.Expr:
-    """Turn naive wall-clock microseconds of a zone into UTC; the first of two readings in a fold, null in a gap."""
+def to_utc(column: pl.Expr, zone_name: str, *, late: pl.Expr | bool = False) -> pl.Expr:
+    """Turn naive wall-clock microseconds of a zone into UTC; null in a gap.
+
+    Of the two readings of a time that the zone had twice the first is taken, or the second where ``late``.
+    """
     wall = pl.from_epoch(column, time_unit="us")
+    reading = pl.when(late).then(pl.lit("latest")).otherwise(pl.lit("earliest"))
     return (
-        wall.dt.replace_time_zone(zone_name, ambiguous="earliest", non_existent="null")
+        wall.dt.replace_time_zone(zone_name, ambiguous=reading, non_existent="null")
         .dt.convert_time_zone(UTC)
         .dt.epoch("us")
+    )
+
+
+def mark_repeats(records: pl.DataFrame) -> pl.DataFrame:
+    """Add :data:`REPEATED` to naive times from the first step back of up to an hour on.
+
+    In a fold of summer time the same wall clock comes twice; only the order of the lines tells the readings apart, and it
+    is gone once lines are counted by second. Marked times are unmarked when the zone is known.
+    """
+    if not records["naive"].any():
+        return records
+    lowest, highest = STEP_BACK
+    naive = pl.col("naive").fill_null(value=False) & pl.col("ts").is_not_null()
+    at = pl.when(naive).then(pl.col("ts")).forward_fill()
+    back = (at - at.shift(1)).is_between(lowest, highest).fill_null(value=False)
+    return records.with_columns(
+        ts=pl.col("ts") + pl.when(naive & (back.cum_sum() > 0)).then(REPEATED).otherwise(0)
     )
 
 
@@ -129,12 +154,12 @@ def latest_year(moment: dt.datetime, day: dt.date) -> dt.datetime:
     return moment.replace(year=year)
 
 
-def with_year(column: pl.Expr, year: int) -> pl.Expr:
+def with_year(column: pl.Expr, year: pl.Expr) -> pl.Expr:
     """Move stamps from :data:`DUMMY_YEAR` into a year; 29 February of a common year becomes null."""
     wall = pl.from_epoch(column, time_unit="us")
-    if not calendar.isleap(year):
-        wall = pl.when(~((wall.dt.month() == 2) & (wall.dt.day() == 29))).then(wall)
-    return wall.dt.replace(year=year).dt.epoch("us")
+    leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
+    exists = leap | ~((wall.dt.month() == 2) & (wall.dt.day() == 29))
+    return pl.when(exists).then(wall).dt.replace(year=year).dt.epoch("us")
 
 
 def in_year(us: int, year: int) -> int:
@@ -144,34 +169,38 @@ def in_year(us: int, year: int) -> int:
     return round(moment.replace(year=year, day=day).timestamp() * 1e6)
 
 
-def is_leap_day(us: int) -> bool:
-    """Tell whether a stamp says 29 February."""
-    moment = dt.datetime.fromtimestamp(us / 1e6, dt.UTC)
-    return (moment.month, moment.day) == (2, 29)
-
-
 def guess_year(
-    first_us: int, last_us: int, anchors: Iterable[tuple[int, int]], latest_us: int, *, leap: bool = False
+    first: tuple[int, int],
+    last: tuple[int, int],
+    anchors: Iterable[tuple[int, int]],
+    latest_us: int,
+    leap: Sequence[int] = (),
 ) -> tuple[int, str]:
-    """Choose the year of stamps that carry none: (year, why).
+    """Choose the year of the last of stamps that carry none: (year, why).
 
-    The year whose span overlaps most with dated sources wins; without any, the latest year whose span does not lie
-    after ``latest_us`` (the file's own time, an upper bound). ``leap``: a stamp says 29 February.
+    ``first`` and ``last`` are a stamp each and how many years it lies from that year (0, -1 …). The year whose span
+    overlaps most with dated sources wins; without any, the latest year whose span does not lie after ``latest_us`` (the
+    file's own time, an upper bound). ``leap``: the years, counted so, in which a stamp says 29 February.
     """
     spans = list(anchors)
-    leap = leap or any(is_leap_day(edge) for edge in (first_us, last_us))
-    years = sorted({dt.datetime.fromtimestamp(edge / 1e6, dt.UTC).year for span in spans for edge in span})
-    years = [year for year in years if not leap or calendar.isleap(year)]
+
+    def edge(stamp: tuple[int, int], year: int) -> int:
+        return in_year(stamp[0], year + stamp[1])
+
+    def possible(year: int) -> bool:
+        return all(calendar.isleap(year + offset) for offset in leap)
+
+    near = {dt.datetime.fromtimestamp(at / 1e6, dt.UTC).year for span in spans for at in span}
     best, overlap = None, -1
-    for year in years:
-        lap = sum(
-            max(0, min(in_year(last_us, year), hi) - max(in_year(first_us, year), lo)) for lo, hi in spans
-        )
-        if lap > overlap:
+    for year in sorted(near | {one + 1 for one in near if first[1] != last[1]}):
+        lap = sum(max(0, min(edge(last, year), hi) - max(edge(first, year), lo)) for lo, hi in spans)
+        if possible(year) and lap > overlap:
             best, overlap = year, lap
     if best is not None:
         return best, "the year is that of the dated inputs"
     year = dt.datetime.fromtimestamp(latest_us / 1e6, dt.UTC).year
-    while in_year(first_us, year) > latest_us + 86_400_000_000 or (leap and not calendar.isleap(year)):
+    while edge(last if first[1] != last[1] else first, year) > latest_us + 86_400_000_000 or not possible(
+        year
+    ):
         year -= 1
     return year, "the year is taken from the file's own time"

@@ -1,6 +1,6 @@
 """Every sample under ``fixtures/formats`` is recognised and read whole, as its folder's ``expected.toml`` says.
 
-Keys of a sample: ``format`` (of the transport or monitor), ``records``, ``lines`` (none for formats whose records are named by
+Keys of a sample: ``format`` (of the transport or monitor), ``records``, ``joined`` (entries that are parts of others), ``lines`` (none for formats whose records are named by
 ordinal), ``first`` and ``last`` instant (a local time where the stamps carry no zone, in the year 2000 where they carry no
 year), ``unparsed``, ``undated``, ``messages`` (message formats that must be found), ``services``, ``beats``, ``samples``,
 ``alerts`` (rows), ``skipped`` (words of the reason why it is declined) and ``limits`` (words of what the report says of it).
@@ -29,6 +29,7 @@ KEYS = frozenset(
     [
         "format",
         "records",
+        "joined",
         "lines",
         "first",
         "last",

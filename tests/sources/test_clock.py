@@ -176,9 +176,9 @@ class TestZone:
 class TestYear:
     """The year of stamps that carry none comes from the other inputs, else from the file's own time."""
 
-    def span(self, first: str, last: str) -> tuple[int, int]:
-        """Return a span of the dummy year."""
-        return us(f"2000-{first}T00:00:00+00:00"), us(f"2000-{last}T00:00:00+00:00")
+    def span(self, first: str, last: str, turns: int = 0) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return a span of the dummy year that runs over New Year so many times."""
+        return (us(f"2000-{first}T00:00:00+00:00"), -turns), (us(f"2000-{last}T00:00:00+00:00"), 0)
 
     def test_dated_inputs_decide(self) -> None:
         """The year in which the span overlaps the dated inputs wins over the file's own time."""
@@ -198,18 +198,33 @@ class TestYear:
         assert clock.guess_year(*self.span("09-08", "09-10"), [], NOON)[0] == 2026
         assert clock.guess_year(*self.span("12-24", "12-25"), [], NOON)[0] == 2025
 
+    def test_a_span_over_new_year(self) -> None:
+        """The year is that of the last line; the first ones lie in the year before."""
+        anchor = (us("2025-12-30T00:00:00+00:00"), us("2025-12-31T00:00:00+00:00"))
+
+        assert clock.guess_year(*self.span("12-30", "01-02", 1), [anchor], NOON)[0] == 2026
+        assert (
+            clock.guess_year(*self.span("12-30", "01-02", 1), [], us("2027-01-03T00:00:00+00:00"))[0] == 2027
+        )
+        assert (
+            clock.guess_year(*self.span("12-30", "11-02", 1), [], us("2026-10-20T00:00:00+00:00"))[0] == 2025
+        )
+
     def test_leap_day_in_a_common_year(self) -> None:
         """29 February in a common year is null, never moved."""
         leap = pl.lit(pl.Series([us("2000-02-29T12:00:00+00:00"), us("2000-02-28T12:00:00+00:00")]))
 
-        assert pl.select(clock.with_year(leap, 2026)).to_series().to_list() == [
+        assert pl.select(clock.with_year(leap, pl.lit(2026))).to_series().to_list() == [
             None,
             us("2026-02-28T12:00:00+00:00"),
         ]
 
     def test_leap_day_tells_the_year(self) -> None:
         """A log that holds 29 February is one of a leap year."""
-        assert clock.guess_year(*self.span("02-28", "02-29"), [], us("2026-11-29T00:00:00+00:00"))[0] == 2024
+        assert (
+            clock.guess_year(*self.span("02-28", "02-29"), [], us("2026-11-29T00:00:00+00:00"), [0])[0]
+            == 2024
+        )
 
 
 class TestInstant:

@@ -18,7 +18,7 @@ import pytest
 import zstandard
 
 from forensics.model.errors import UnreadableError
-from forensics.sources.journal import Journal, merge, read
+from forensics.sources.journal import Journal, Opened, numbers, read, reader
 from forensics.sources.journal.columns import hexadecimal, template_column
 from forensics.sources.journal.hashes import jenkins, siphash
 
@@ -265,27 +265,23 @@ def test_frame_outlives_the_data() -> None:
     assert frame["MESSAGE"].to_list() == messages[3:]
 
 
-def test_merge_counts_an_entry_of_two_files_once() -> None:
-    data, messages = written(KEYED, 0)
-    whole = read(data, ["MESSAGE"])
-    part = read(data[: data.index(b"message 9")], ["MESSAGE", "PRIORITY"])
-    assert 0 < part.frame.height < whole.frame.height
-    merged = merge([part, whole])
-    assert merged["MESSAGE"].to_list() == messages
-    assert merged["ordinal"].to_list() == list(range(1, 21))
-    assert merge([]).is_empty()
+def test_parts_say_what_the_whole_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frames of three entries at a time are the frame of all, cut, and count from 1 each."""
+    monkeypatch.setattr(reader, "PART", 3)
+    data, messages = written(COMPACT | ZSTD, 4)
+    whole = read(data, ["MESSAGE"]).frame
+    parts = [part.frame for part in Opened(data, ["MESSAGE"]).parts()]
+
+    assert [part.height for part in parts] == [3] * 6 + [2]
+    assert pl.concat(parts).drop("ordinal").equals(whole.drop("ordinal"))
+    assert parts[1]["ordinal"].to_list() == [1, 2, 3]
+    assert pl.concat(parts)["MESSAGE"].to_list() == messages
 
 
-def test_merge_interleaves_writers_but_keeps_each_in_order() -> None:
-    journals = []
-    for file_id, times in ((b"a" * 16, (10, 30, 20)), (b"b" * 16, (15, 25, 40))):
-        writer = Writer(KEYED)
-        writer.file_id = file_id
-        for number, time in enumerate(times, 1):
-            writer.entry([b"MESSAGE=%d" % time], number, time, number)
-        journals.append(read(writer.file(), ["MESSAGE"]))
-    merged = merge(journals)
-    assert merged["MESSAGE"].to_list() == ["10", "15", "25", "30", "20", "40"]
+def test_numbers_are_those_of_the_entries() -> None:
+    data, _ = written(KEYED, 0)
+
+    assert numbers(data).tolist() == read(data, ["MESSAGE"]).frame["__SEQNUM"].to_list()
 
 
 def test_hexadecimal_text() -> None:

@@ -42,7 +42,7 @@ def parsed(frame: pl.DataFrame) -> Parsed:
     """Turn one frame of the live journal into records."""
     absent = [pl.lit(None, pl.String).alias(name) for name in FIELDS if name not in frame.columns]
     table = frame.rename({"ordinal": "line"}).with_columns(
-        *absent, pl.col("__REALTIME_TIMESTAMP").cast(pl.String)
+        *absent, pl.col("__REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP").cast(pl.String)
     )
     nulls = int(table["MESSAGE"].null_count())
     notes = ("some entries have no MESSAGE",) if nulls else ()

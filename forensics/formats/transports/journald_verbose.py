@@ -21,7 +21,7 @@ from forensics.formats.text import ANSI, MARKS, lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 
-HEAD = r"^[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ \[(?P<cursor>s=[0-9a-f]+;i=[0-9a-f]+;b=(?P<boot>[0-9a-f]+);m=[0-9a-f]+;t=(?P<t>[0-9a-f]+);x=[0-9a-f]+)\]$"
+HEAD = r"^[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ \[(?P<cursor>s=[0-9a-f]+;i=[0-9a-f]+;b=(?P<boot>[0-9a-f]+);m=(?P<m>[0-9a-f]+);t=(?P<t>[0-9a-f]+);x=[0-9a-f]+)\]$"
 FIELD = r"^ {4}(?P<name>[A-Z_][A-Z0-9_]*)=(?P<value>.*)$"
 MESSAGE_INDENT = len("    MESSAGE=")
 NO_ENTRIES = "it holds no entries: nothing in the journal matched the export's filters"
@@ -86,6 +86,7 @@ def entries(raw: pl.DataFrame) -> pl.DataFrame:
         "entry",
         "line",
         pl.col("t").str.to_integer(base=16, strict=False).cast(pl.String).alias("__REALTIME_TIMESTAMP"),
+        pl.col("m").str.to_integer(base=16, strict=False).cast(pl.String).alias("__MONOTONIC_TIMESTAMP"),
         pl.col("cursor").alias("__CURSOR"),
         pl.col("boot").alias("_BOOT_ID"),
     )

@@ -1,6 +1,6 @@
-"""Reading one journal file into a frame, and several into one.
+"""Reading one journal file into a frame, or into frames of a bounded number of entries.
 
-The frame has one row per entry. What could not be read is counted in notes; nothing is guessed.
+A frame has one row per entry. What could not be read is counted in notes; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from forensics.sources.journal.payloads import Payloads, read_payloads
 from forensics.sources.journal.threads import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from forensics.sources.journal.header import Data, Flags, Index, Words
+    from forensics.sources.journal.objects import Objects
 
 FIXED = ("ordinal", "__REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_BOOT_ID", "__SEQNUM", "__CURSOR")
 """Columns every frame has."""
+PART = 1 << 16
+"""Entries of which frames are made at a time: a tenth of a second of work, some 50 MB with 20 fields each."""
 _MOST_FIELDS = 250
 _HOUR, _MINUTE = 3_600_000_000, 60_000_000
 
@@ -48,16 +51,62 @@ class Journal:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One way of reading the file, before the frame is made."""
+    """One way of reading the file, before any frame is made."""
 
     image: Image
+    objects: Objects
     payloads: Payloads
     found: Found
-    table: Table
+    wanted: list[str]
+    first: Table
+    """The table of the first :data:`PART` entries, by which the way is judged."""
+
+    def table(self, rows: slice) -> Table:
+        """Items of some of the entries."""
+        if rows.start == 0 and rows.stop == min(PART, len(self.found.entries)):
+            return self.first
+        return read_entries(
+            self.image, self.objects, self.payloads, self.found.entries[rows], len(self.wanted) + 1
+        )
 
     @property
     def damaged(self) -> int:
-        return int((self.table.incomplete | self.table.wrong).sum())
+        return int((self.first.incomplete | self.first.wrong).sum())
+
+
+class Opened:
+    """A journal file whose entries and distinct values are known, and whose frames are made part by part."""
+
+    def __init__(self, data: Data, fields: Sequence[str]) -> None:
+        """Look through ``data`` (best a mapped file) for what :func:`read` says; it raises the same."""
+        header = parse_header(data)
+        wanted = [field for field in dict.fromkeys(fields) if field not in FIXED][:_MOST_FIELDS]
+        reading = _read(Image(data, header), wanted)
+        if reading.damaged * 2 > len(reading.first.wrong):
+            flipped = _read(Image(data, replace(header, flags=header.flags ^ COMPACT)), wanted)
+            if len(flipped.found.entries) - flipped.damaged > len(reading.found.entries) - reading.damaged:
+                reading = flipped
+        self.header = header
+        self._reading = reading
+
+    @property
+    def entries(self) -> int:
+        """How many entries there are, damaged ones among them."""
+        return len(self._reading.found.entries)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of the file as a whole; the journals of its parts say the rest."""
+        return tuple(_file_notes(self.header, self._reading))
+
+    def part(self, start: int, stop: int, *, cursor: bool = True) -> Journal:
+        """Make the frame of the entries from ``start`` up to ``stop``; ``ordinal`` counts from 1 in it."""
+        return _journal(self.header, self._reading, slice(start, min(stop, self.entries)), cursor=cursor)
+
+    def parts(self, *, cursor: bool = True) -> Iterator[Journal]:
+        """Make the frames of all entries, :data:`PART` at a time, so that memory does not grow with the file."""
+        for start in range(0, self.entries, PART):
+            yield self.part(start, start + PART, cursor=cursor)
 
 
 def read(data: Data, fields: Sequence[str], *, cursor: bool = True) -> Journal:
@@ -66,30 +115,39 @@ def read(data: Data, fields: Sequence[str], *, cursor: bool = True) -> Journal:
     ``cursor=False`` leaves ``__CURSOR`` out, the costliest column. Raises UnreadableError when ``data`` is no
     journal, ends inside the header or needs an unknown feature; any other damage costs only what it hit.
     """
-    header = parse_header(data)
-    wanted = [field for field in dict.fromkeys(fields) if field not in FIXED][:_MOST_FIELDS]
-    reading = _read(Image(data, header), wanted)
-    if reading.damaged * 2 > len(reading.found.entries):
-        flipped = _read(Image(data, replace(header, flags=header.flags ^ COMPACT)), wanted)
-        if len(flipped.found.entries) - flipped.damaged > len(reading.found.entries) - reading.damaged:
-            reading = flipped
-    return _journal(header, reading, wanted, cursor=cursor)
+    opened = Opened(data, fields)
+    whole = opened.part(0, opened.entries, cursor=cursor)
+    return replace(whole, notes=opened.notes + whole.notes)
+
+
+def numbers(data: Data) -> Words:
+    """Sequence numbers of the entries in ``data``, ascending; raises what :func:`read` raises."""
+    image = Image(data, parse_header(data))
+    found = find_entries(image, np.zeros(0, np.int64))
+    if found.broken:
+        found = find_entries(image, scan(image).entries)
+    taken: Words = image.words[found.entries + 2]
+    return taken
 
 
 def _read(image: Image, wanted: list[str]) -> _Reading:
     objects = scan(image)
     payloads = read_payloads(image, objects, [*wanted, "_BOOT_ID"])
     found = find_entries(image, objects.entries)
-    table = read_entries(image, objects, payloads, found.entries, len(wanted) + 1)
-    return _Reading(image, payloads, found, table)
+    first = read_entries(image, objects, payloads, found.entries[:PART], len(wanted) + 1)
+    return _Reading(image, objects, payloads, found, wanted, first)
 
 
-def _journal(header: Header, reading: _Reading, wanted: list[str], *, cursor: bool) -> Journal:
-    words, entries = reading.image.words, reading.found.entries
-    boot_codes, boots = _boots(words[entries + 5], words[entries + 6])
+def _journal(header: Header, reading: _Reading, rows: slice, *, cursor: bool) -> Journal:
+    words, wanted = reading.image.words, reading.wanted
+    entries, table = reading.found.entries[rows], reading.table(rows)
+    around = reading.found.entries[max(rows.start - 1, 0) : rows.stop + 1]
+    before = int(rows.start > 0)
+    boot_codes, boots = _boots(words[around + 5], words[around + 6])
+    times = _unlikely_times(words, around, boot_codes)[before : before + len(entries)]
+    boot_codes = boot_codes[before : before + len(entries)]
     boot = pl.Series("_BOOT_ID", boots, dtype=pl.String).gather(boot_codes)
-    unlikely = _unlikely_times(words, entries, boot_codes) | _unlikely_boots(reading, boot_codes, boot)
-    keep = np.flatnonzero(~(reading.table.wrong | unlikely))
+    keep = np.flatnonzero(~(table.wrong | times | _unlikely_boots(reading, table, boot_codes, boot)))
     kept = entries[keep]
     columns = {
         "ordinal": pl.Series(np.arange(1, len(kept) + 1, dtype=np.uint32)),
@@ -100,14 +158,14 @@ def _journal(header: Header, reading: _Reading, wanted: list[str], *, cursor: bo
     }
     if cursor:
         columns["__CURSOR"] = _cursor(header, words, kept, _boot_digits(boots, boot_codes[keep]))
-    texts = spread(lambda number: _column(reading, wanted[number], number, keep), range(len(wanted)))
+    texts = spread(lambda number: _column(reading, table, wanted[number], number, keep), range(len(wanted)))
     columns |= dict(zip(wanted, texts, strict=True))
-    return Journal(header, pl.DataFrame(columns), tuple(_notes(header, reading, keep)))
+    return Journal(header, pl.DataFrame(columns), tuple(_part_notes(reading, entries, table, keep)))
 
 
-def _column(reading: _Reading, field: str, number: int, keep: Index) -> pl.Series:
+def _column(reading: _Reading, table: Table, field: str, number: int, keep: Index) -> pl.Series:
     """Make the String column of field ``number`` for the entries ``keep``."""
-    rows = reading.table.values[number].take(keep)
+    rows = table.values[number].take(keep)
     return text_column(field, reading.payloads.views, rows, reading.payloads.windows)
 
 
@@ -148,20 +206,19 @@ def _unlikely_times(words: Words, entries: Index, boot: Index) -> Flags:
     return unlikely
 
 
-def _unlikely_boots(reading: _Reading, codes: Index, boot: pl.Series) -> Flags:
+def _unlikely_boots(reading: _Reading, table: Table, codes: Index, boot: pl.Series) -> Flags:
     """Entries that are alone with their boot id while their own ``_BOOT_ID`` field says another one."""
     unlikely = np.zeros(len(codes), np.bool_)
     alone = np.flatnonzero(np.bincount(codes)[codes] == 1) if len(codes) else np.zeros(0, np.int64)
     if len(alone):
-        stated = _column(reading, "_BOOT_ID", -1, alone)
+        stated = _column(reading, table, "_BOOT_ID", -1, alone)
         unlikely[alone] = (boot.gather(alone) != stated).fill_null(value=False).to_numpy()
     return unlikely
 
 
-def _notes(header: Header, reading: _Reading, keep: Index) -> list[str]:
-    """What could not be read, counted and placed in time."""
-    image, found, table = reading.image, reading.found, reading.table
-    times = image.words[found.entries + 3].astype(np.int64)
+def _file_notes(header: Header, reading: _Reading) -> list[str]:
+    """What the file as a whole lacks, counted and placed in time."""
+    image, found = reading.image, reading.found
     notes = []
     if header.size + header.arena > image.bytes:
         notes.append(f"the file is cut: {image.bytes:,} of {header.size + header.arena:,} bytes are there")
@@ -169,22 +226,29 @@ def _notes(header: Header, reading: _Reading, keep: Index) -> list[str]:
         notes.append("the file was copied while in use or never closed")
     if found.broken:
         notes.append(f"{found.broken}; entries were looked for in the whole file")
-    dropped = len(found.entries) - len(keep)
-    if dropped:
-        gone = np.ones(len(times), np.bool_)
-        gone[keep] = False
-        notes.append(f"{dropped} damaged entries were left out ({_span(times, gone)})")
     if found.disordered:
         notes.append(f"{found.disordered} entries with impossible sequence numbers were left out")
-    if table.incomplete[keep].any():
-        part = np.zeros(len(times), np.bool_)
-        part[keep] = table.incomplete[keep]
-        notes.append(f"{int(part.sum())} entries lack a damaged field ({_span(times, part)})")
     missing = header.n_entries - len(found.entries) - found.disordered
     if missing > 0:
         notes.append(
             f"{missing} of {header.n_entries} entries were not found{_missing_span(header, reading)}"
         )
+    return notes
+
+
+def _part_notes(reading: _Reading, entries: Index, table: Table, keep: Index) -> list[str]:
+    """Which entries of a part are damaged, counted and placed in time."""
+    notes = []
+    times = reading.image.words[entries + 3].astype(np.int64)
+    dropped = len(entries) - len(keep)
+    if dropped:
+        gone = np.ones(len(times), np.bool_)
+        gone[keep] = False
+        notes.append(f"{dropped} damaged entries were left out ({_span(times, gone)})")
+    if table.incomplete[keep].any():
+        part = np.zeros(len(times), np.bool_)
+        part[keep] = table.incomplete[keep]
+        notes.append(f"{int(part.sum())} entries lack a damaged field ({_span(times, part)})")
     return notes
 
 
@@ -224,23 +288,3 @@ def _instant(microseconds: int | np.int64 | None) -> str:
     except OverflowError:
         return "an impossible time"
     return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def merge(journals: Iterable[Journal]) -> pl.DataFrame:
-    """Several journal files as one frame, each entry once.
-
-    An entry is known by sequence number id and number; the id becomes the column ``__SEQNUM_ID``. Within an id
-    the order is that of the numbers; ids are interleaved by the latest receipt time each has reached.
-    ``ordinal`` counts anew; a field one file was not asked for is null there.
-    """
-    frames = [
-        journal.frame.with_columns(pl.lit(journal.header.seqnum_id).alias("__SEQNUM_ID"))
-        for journal in journals
-    ]
-    if not frames:
-        return pl.DataFrame(schema={"ordinal": pl.UInt32})
-    frame = pl.concat(frames, how="diagonal").unique(["__SEQNUM_ID", "__SEQNUM"], keep="first")
-    reached = pl.col("__REALTIME_TIMESTAMP").cum_max().over("__SEQNUM_ID").alias("reached")
-    frame = frame.sort("__SEQNUM_ID", "__SEQNUM").with_columns(reached)
-    frame = frame.sort("reached", "__SEQNUM_ID", "__SEQNUM").drop("reached")
-    return frame.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.UInt32).alias("ordinal"))

@@ -1,0 +1,195 @@
+"""Which lines do several inputs hold? They are counted in the richest.
+
+Minutes of a service, or of a process's own name, whose lines have the same sum of hashes are the same lines. A text export names
+the process where a richer one names the unit: so both names are compared, and what only the text holds is given the unit's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from forensics.model.source import Source
+
+SECOND = 1_000_000
+SAME = 0.6
+"""Share of common minutes whose contents must agree for two sources to be copies: receipt and source time may put an
+entry into different minutes, and one export may have lost a line."""
+BEYOND_US = 60 * SECOND
+"""What reaches no further beyond the richer input than this is a copy as a whole: stamps differ in precision and in kind."""
+KEYS = ["source", "service"]
+MANAGERS = ("systemd", "kernel", "systemd-journald")
+COPIES = {
+    "source": pl.UInt16,
+    "service": pl.String,
+    "of": pl.UInt16,
+    "renamed": pl.String,
+    "lo": pl.Int64,
+    "hi": pl.Int64,
+    "whole": pl.Boolean,
+}
+"""Lines of ``service`` in ``source`` from ``lo`` to ``hi`` (µs) are those of another source, where the service is called ``renamed``;
+``whole``: nothing lies beyond."""
+
+
+def named(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Name the service of a text export of one unit by the unit, where only the program's name is printed.
+
+    ``journalctl -u api -o short`` prints the identifier of each process; the unit's name stands in systemd's own lines.
+    Only an export with exactly one unit and one other identifier leaves no doubt.
+    """
+    processes = frames["processes"].filter(pl.col("boot").is_null())
+    units = (
+        frames["formats"].filter(pl.col("format") == "systemd_unit").select("source", unit="service").unique()
+    )
+    idents = (
+        processes.select("source", ident="service")
+        .unique()
+        .join(units, left_on=["source", "ident"], right_on=["source", "unit"], how="anti")
+    )
+    idents = idents.filter(~pl.col("ident").is_in(MANAGERS))
+    one = pl.col("source").is_unique()
+    pairs = units.filter(one).join(idents.filter(one), on="source")
+    return renamed(frames, pairs.select("source", service="ident", renamed="unit"))
+
+
+def renamed(frames: dict[str, pl.DataFrame], pairs: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Give services of some sources (source, service, renamed) another name in every frame."""
+    if not pairs.height:
+        return frames
+    return {
+        name: frame
+        if "service" not in frame.columns
+        else frame.join(pairs, on=KEYS, how="left")
+        .with_columns(service=pl.coalesce("renamed", "service"))
+        .drop("renamed")
+        for name, frame in frames.items()
+    }
+
+
+def find(frames: dict[str, pl.DataFrame], sources: list[Source]) -> pl.DataFrame:
+    """Return the copies among all sources (columns :data:`COPIES`)."""
+    sketch = frames["sketch"]
+    rank = {source.index: richness(source) for source in sources}
+    by_service = agreeing(sketch, "service", rank)
+    by_ident = agreeing(sketch.filter(pl.col("ident").is_not_null()), "ident", rank)
+    idents = sketch.select("source", "service", "ident").unique()
+    through = idents.join(
+        by_ident, left_on=["source", "ident"], right_on=["source", "name"], how="left", maintain_order="left"
+    )
+    through = through.group_by(KEYS).agg(
+        of=pl.col("of").min(), same=pl.col("of").n_unique() == 1, all=pl.col("of").is_not_null().all()
+    )
+    through = through.filter(pl.col("same") & pl.col("all")).select(*KEYS, "of")
+    direct = by_service.rename({"name": "service"})
+    through = through.join(direct, on=KEYS, how="anti")
+    if not direct.height and not through.height:
+        return pl.DataFrame(schema=COPIES)
+    spans = frames["seconds"].group_by(KEYS).agg(lo=pl.col("first_us").min(), hi=pl.col("last_us").max())
+    by_name = spans.rename({"source": "of"})
+    process = (
+        idents.join(spans, on=KEYS)
+        .group_by(of="source", ident="ident")
+        .agg(pl.col("lo").min(), pl.col("hi").max())
+    )
+    reach = through.join(idents, on=KEYS).join(process, on=["of", "ident"]).group_by(*KEYS, "of")
+    pairs = pl.concat(
+        [
+            direct.join(by_name, on=["of", "service"]),
+            reach.agg(pl.col("lo").min(), pl.col("hi").max()).select(*KEYS, "of", "lo", "hi"),
+        ]
+    )
+    pairs = pairs.join(unit_names(idents), on=[*KEYS, "of"], how="left").sort(KEYS)
+    own = spans.rename({"lo": "own_lo", "hi": "own_hi"})
+    beyond = (pl.col("own_lo") < pl.col("lo") - BEYOND_US) | (pl.col("own_hi") > pl.col("hi") + BEYOND_US)
+    pairs = pairs.join(own, on=KEYS, how="left").with_columns(whole=~beyond.fill_null(value=False))
+    return pairs.select(pl.col(name).cast(dtype) for name, dtype in COPIES.items())
+
+
+def agreeing(sketch: pl.DataFrame, name: str, rank: dict[int, int]) -> pl.DataFrame:
+    """Return (source, name, of): what a source calls so, another holds too; the richer one stays."""
+    minutes = sketch.group_by("source", name, "minute").agg(pl.col("n").sum(), pl.col("hash").sum())
+    size = minutes.group_by("source", name).agg(minutes=pl.len(), lines=pl.col("n").sum())
+    pairs = minutes.join(minutes, on=[name, "minute"], suffix="_b").filter(
+        pl.col("source") != pl.col("source_b")
+    )
+    agree = pairs.group_by("source", "source_b", name).agg(
+        common=pl.len(), same=((pl.col("n") == pl.col("n_b")) & (pl.col("hash") == pl.col("hash_b"))).sum()
+    )
+    agree = agree.filter((pl.col("same") >= SAME * pl.col("common")) & (pl.col("same") > 0))
+    joined = agree.join(size, on=["source", name]).join(
+        size, left_on=["source_b", name], right_on=["source", name], suffix="_b"
+    )
+    rows = [
+        (row["source"], row[name], row["source_b"])
+        for row in joined.sort("source", "source_b", name).iter_rows(named=True)
+        if (rank[row["source"]], -row["lines"], row["source"])
+        > (rank[row["source_b"]], -row["lines_b"], row["source_b"])
+    ]
+    return pl.DataFrame(
+        rows, schema={"source": pl.UInt16, "name": pl.String, "of": pl.UInt16}, orient="row"
+    ).unique(subset=["source", "name"], keep="first", maintain_order=True)
+
+
+def unit_names(idents: pl.DataFrame) -> pl.DataFrame:
+    """Return (source, service, of, renamed): what the other source calls the only service with this process name."""
+    theirs = (
+        idents.filter(~pl.col("ident").is_in(MANAGERS))
+        .group_by(of="source", service="ident")
+        .agg(renamed=pl.col("service").first(), units=pl.col("service").n_unique())
+    )
+    theirs = theirs.filter((pl.col("units") == 1) & (pl.col("renamed") != pl.col("service")))
+    mine = idents.select("source", "service").unique()
+    return mine.join(theirs, on="service").select("source", "service", "of", "renamed")
+
+
+def richness(source: Source) -> int:
+    """Rank transports by how much of an entry they keep: 0 is the richest."""
+    order = (
+        "journal_file",
+        "journald_live",
+        "journald_export",
+        "journald_json",
+        "journald_json_pretty",
+        "journald_json_sse",
+        "journald_json_seq",
+        "journald_verbose",
+    )
+    return order.index(source.transport) if source.transport in order else len(order)
+
+
+def without(frames: dict[str, pl.DataFrame], copies: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Take the rows of copies out of every frame that counts; what lies beyond the richer source stays, under its name."""
+    if not copies.height:
+        return frames
+    keep = ("shards", "formats", "sketch")
+    rest = {
+        name: frame
+        if name in keep or "service" not in frame.columns
+        else outside(frame, copies.select(*KEYS, "lo", "hi", "whole"))
+        for name, frame in frames.items()
+    }
+    other_names = copies.filter(~pl.col("whole")).drop_nulls("renamed").select(*KEYS, "renamed")
+    counted = renamed({name: frame for name, frame in rest.items() if name not in keep}, other_names)
+    return rest | counted
+
+
+def outside(frame: pl.DataFrame, copies: pl.DataFrame) -> pl.DataFrame:
+    """Keep the rows of a frame that no copy covers."""
+    joined = frame.join(copies, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
+    lo, hi = pl.col("lo"), pl.col("hi")
+    if "ts" in frame.columns:
+        beyond = (pl.col("ts") // SECOND < lo // SECOND) | (pl.col("ts") // SECOND > hi // SECOND)
+    elif "second" in frame.columns:
+        beyond = (pl.col("second") < lo // SECOND) | (pl.col("second") > hi // SECOND)
+    elif "minute" in frame.columns:
+        minute = 60 * SECOND
+        beyond = (pl.col("minute") < lo // minute) | (pl.col("minute") > hi // minute)
+    elif "first_us" in frame.columns:
+        beyond = (pl.col("first_us") < lo) | (pl.col("last_us") > hi)
+    else:
+        beyond = pl.lit(value=True)
+    stays = pl.col("whole").is_null() | (~pl.col("whole") & beyond.fill_null(value=False))
+    return joined.filter(stays).select(frame.columns)

@@ -1,0 +1,180 @@
+"""Year-less and zone-less times: New Year, the hour that came twice, and the offset that another input shows."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from forensics import pipeline
+from forensics.pipeline import Options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from forensics.model.digest import Evidence
+    from forensics.model.source import Source
+
+MESSAGE = 'web-1 uvicorn[81]: INFO:     203.0.113.15:0 - "GET /api/{} HTTP/1.1" 200 OK'
+
+
+def read(folder: Path, tz: str | None = None, shard_size: int | None = None) -> Evidence:
+    """Read a folder as the command does."""
+    options = Options(tz=tz) if shard_size is None else Options(tz=tz, shard_size=shard_size)
+    return pipeline.survey([str(folder)], options)
+
+
+def write(folder: Path, name: str, lines: list[str], modified: str = "2027-06-01T00:00:00+00:00") -> Path:
+    """Write a log whose file was last changed at an instant."""
+    path = folder / name
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    stamp = dt.datetime.fromisoformat(modified).timestamp()
+    os.utime(path, (stamp, stamp))
+    return path
+
+
+def instants(evidence: Evidence, name: str) -> list[str]:
+    """Return the seconds of one source in order of their lines."""
+    index = source(evidence, name).index
+    rows = evidence["seconds"].filter(pl.col("source") == index).sort("first_line")
+    return [dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%S") for at in rows["second"]]
+
+
+def source(evidence: Evidence, name: str) -> Source:
+    """Return one source."""
+    return next(item for item in evidence.sources if item.name == name)
+
+
+OVER_NEW_YEAR = [
+    f"{stamp} {MESSAGE.format(number)}"
+    for number, stamp in enumerate(
+        ("Dec 30 23:59:58", "Dec 31 23:59:59", "Jan 01 00:00:01", "Jan 02 08:00:00")
+    )
+]
+IN_TWO_YEARS = ["2026-12-30 23:59:58", "2026-12-31 23:59:59", "2027-01-01 00:00:01", "2027-01-02 08:00:00"]
+
+
+@pytest.mark.parametrize("shard_size", [1, 1 << 20])
+def test_a_log_over_new_year(tmp_path: Path, shard_size: int) -> None:
+    """Lines before the turn lie in the year before, wherever a shard was cut."""
+    write(tmp_path, "api.log", OVER_NEW_YEAR, "2027-01-03T00:00:00+00:00")
+    evidence = read(tmp_path, "UTC", shard_size)
+
+    assert instants(evidence, "api.log") == IN_TWO_YEARS
+    assert "the lines carry no year: 2027 for the last ones" in source(evidence, "api.log").limits[0]
+
+
+def test_a_log_over_new_year_newest_first(tmp_path: Path) -> None:
+    """``journalctl -r`` prints the new year first."""
+    write(tmp_path, "api.log", OVER_NEW_YEAR[::-1], "2027-01-03T00:00:00+00:00")
+
+    assert instants(read(tmp_path, "UTC"), "api.log") == IN_TWO_YEARS[::-1]
+
+
+def test_two_new_years(tmp_path: Path) -> None:
+    """A log that runs over two turns lies in three years."""
+    stamps = ("Dec 31 23:00:00", "Jan 01 01:00:00", "Jul 01 01:00:00", "Dec 31 22:00:00", "Jan 01 02:00:00")
+    write(
+        tmp_path, "api.log", [f"{stamp} {MESSAGE.format(1)}" for stamp in stamps], "2027-01-03T00:00:00+00:00"
+    )
+    years = [text[:4] for text in instants(read(tmp_path, "UTC"), "api.log")]
+
+    assert years == ["2025", "2026", "2026", "2026", "2027"]
+
+
+TWICE = [
+    f"{stamp} {MESSAGE.format(number)}"
+    for number, stamp in enumerate(
+        ("Oct 25 02:10:00", "Oct 25 02:59:59", "Oct 25 02:00:01", "Oct 25 02:10:00", "Oct 25 03:00:00")
+    )
+]
+TOLD_APART = ["00:10:00", "00:59:59", "01:00:01", "01:10:00", "02:00:00"]
+
+
+@pytest.mark.parametrize("shard_size", [1, 1 << 20])
+def test_the_hour_that_came_twice(tmp_path: Path, shard_size: int) -> None:
+    """Berlin, 25 October 2026: the order of lines tells 02:10 summer time from 02:10 winter time."""
+    write(tmp_path, "api.log", TWICE, "2026-11-01T00:00:00+00:00")
+    evidence = read(tmp_path, "Europe/Berlin", shard_size)
+
+    assert [text[11:] for text in instants(evidence, "api.log")] == TOLD_APART
+    assert "4 lines lie in an hour that Europe/Berlin had twice and were told apart by their order" in str(
+        source(evidence, "api.log").limits
+    )
+
+
+def test_without_a_step_the_first_reading_is_taken(tmp_path: Path) -> None:
+    """Nothing tells the readings apart: the report says which was taken."""
+    write(tmp_path, "api.log", TWICE[:2], "2026-11-01T00:00:00+00:00")
+    evidence = read(tmp_path, "Europe/Berlin")
+
+    assert [text[11:] for text in instants(evidence, "api.log")] == TOLD_APART[:2]
+    assert "2 lines lie in an hour that Europe/Berlin had twice and are taken as the first of the two" in str(
+        source(evidence, "api.log").limits
+    )
+
+
+def test_an_hour_that_never_was(tmp_path: Path) -> None:
+    """A time that the zone skipped hints at a wrong zone; the line is kept, undated."""
+    lines = [f"Mar 29 {clock} {MESSAGE.format(1)}" for clock in ("01:30:00", "02:30:00", "03:30:00")]
+    write(tmp_path, "api.log", lines, "2026-11-01T00:00:00+00:00")
+    evidence = read(tmp_path, "Europe/Berlin")
+
+    assert "1 lines have a time that Europe/Berlin skipped and are not placed" in str(
+        source(evidence, "api.log").limits
+    )
+
+
+def journal(stamps: list[int]) -> list[str]:
+    """Return entries of the same messages as JSON, stamped in UTC."""
+    return [
+        json.dumps(
+            {
+                "__REALTIME_TIMESTAMP": str(stamp * 1_000_000),
+                "__CURSOR": f"s={'0' * 32};i={number:x}",
+                "_SYSTEMD_UNIT": "api.service",
+                "SYSLOG_IDENTIFIER": "uvicorn",
+                "MESSAGE": MESSAGE.format(number).partition(": ")[2],
+            }
+        )
+        for number, stamp in enumerate(stamps)
+    ]
+
+
+def test_the_offset_of_a_copy_in_utc(tmp_path: Path) -> None:
+    """A zone-less log takes its offset from an input that shows the same lines in UTC, and both count once."""
+    start = int(dt.datetime(2026, 7, 1, 22, 0, tzinfo=dt.UTC).timestamp())
+    stamps = [start + number * 40 for number in range(30)]
+    local = dt.timezone(dt.timedelta(hours=5, minutes=30))
+    lines = [
+        f"{dt.datetime.fromtimestamp(stamp, local):%b %d %H:%M:%S} {MESSAGE.format(number)}"
+        for number, stamp in enumerate(stamps)
+    ]
+    write(tmp_path, "api.json", journal(stamps))
+    write(tmp_path, "api.log", lines)
+    evidence = read(tmp_path)
+    zone = source(evidence, "api.log").zone
+
+    assert (zone.name, zone.rule) == ("UTC+05:30", "inferred")
+    assert "minutes of its lines stand in api.json" in zone.why
+    assert source(evidence, "api.log").copy_of == source(evidence, "api.json").index
+    assert source(evidence, "api.log").first_us == start * 1_000_000
+    assert evidence["seconds"]["n"].sum() == 30
+
+
+def test_a_given_zone_is_not_argued_with(tmp_path: Path) -> None:
+    """What the user says stands."""
+    start = int(dt.datetime(2026, 7, 1, 22, 0, tzinfo=dt.UTC).timestamp())
+    stamps = [start + number * 40 for number in range(30)]
+    lines = [
+        f"{dt.datetime.fromtimestamp(stamp, dt.UTC):%b %d %H:%M:%S} {MESSAGE.format(number)}"
+        for number, stamp in enumerate(stamps)
+    ]
+    write(tmp_path, "api.json", journal(stamps))
+    write(tmp_path, "api.log", lines)
+
+    assert source(read(tmp_path, "Asia/Kolkata"), "api.log").zone.rule == "given"
