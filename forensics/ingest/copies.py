@@ -1,6 +1,6 @@
 """Which lines do several inputs hold? They are counted in the richest.
 
-Minutes of a service, or of a process's own name, whose lines have the same sum of hashes are the same lines. A text export names
+Minutes of a service, or of a process's own name, whose lines have the same sums of hashes are the same lines. A text export names
 the process where a richer one names the unit: so both names are compared, and what only the text holds is given the unit's.
 """
 
@@ -110,9 +110,9 @@ def find(frames: dict[str, pl.DataFrame], sources: list[Source]) -> pl.DataFrame
 
 def agreeing(sketch: pl.DataFrame, name: str, rank: dict[int, int]) -> pl.DataFrame:
     """Return (source, name, of): what a source calls so, another holds too; the richer one stays."""
-    minutes = sketch.group_by("source", name, "minute").agg(pl.col("n").sum(), pl.col("hash").sum())
+    minutes = sketch.group_by("source", name, "minute", "lane").agg(pl.col("n").sum(), pl.col("hash").sum())
     size = minutes.group_by("source", name).agg(minutes=pl.len(), lines=pl.col("n").sum())
-    pairs = minutes.join(minutes, on=[name, "minute"], suffix="_b").filter(
+    pairs = minutes.join(minutes, on=[name, "minute", "lane"], suffix="_b").filter(
         pl.col("source") != pl.col("source_b")
     )
     agree = pairs.group_by("source", "source_b", name).agg(

@@ -313,13 +313,13 @@ def inferred(
     """Find the offset of a zone-less source from minutes whose lines another input shows with an offset."""
     mine = sketch.filter((pl.col("source") == index) & pl.col("naive"))
     mine = mine.with_columns(minute=in_years(mine, rule, "minute", MINUTE) // MINUTE)
-    mine = mine.group_by("minute", "ident").agg(pl.col("n").sum(), pl.col("hash").sum()).drop_nulls()
+    mine = mine.group_by("minute", "lane", "ident").agg(pl.col("n").sum(), pl.col("hash").sum()).drop_nulls()
     others = sketch.filter(~pl.col("source").is_in(list(naive)))
     pairs: list[pl.DataFrame] = []
     for key in ("ident", "service"):
-        theirs = others.group_by("source", "minute", key).agg(pl.col("n").sum(), pl.col("hash").sum())
+        theirs = others.group_by("source", "minute", "lane", key).agg(pl.col("n").sum(), pl.col("hash").sum())
         theirs = theirs.rename({"minute": "utc", key: "other"})
-        pairs.append(mine.join(theirs, on=["n", "hash"]).select("source", "minute", "utc", "n"))
+        pairs.append(mine.join(theirs, on=["lane", "n", "hash"]).select("source", "minute", "utc", "n"))
     found = pl.concat(pairs).with_columns(offset_min=pl.col("minute") - pl.col("utc"))
     found = found.filter(pl.col("offset_min").is_in(list(OFFSETS_MIN))).unique()
     best = found.group_by("source", "offset_min").agg(minutes=pl.col("minute").n_unique())

@@ -27,6 +27,11 @@ ROWS_PER_MINUTE = 120
 SLOW_MS = 1000.0
 """An outgoing call is kept from this duration on."""
 PROBE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
+LANES = 4
+KEPT_BYTES = 300
+"""Lines up to this length are cut by no export, not even for the screen."""
+MANGLED = r"[\x00-\x1f\x7f-\x{9f}\x{fffd}\x{2026}]|blob data\]$"
+"""Control characters and bytes that are no UTF-8, which text exports replace, and what they put in their place."""
 STREAM = ("service", "pid", "stream")
 TEMPLATES = 20_000
 """Templates kept per shard: those with the smallest hash, so that capping after joining gives the same ones."""
@@ -89,9 +94,19 @@ def seconds(dated: pl.DataFrame) -> pl.DataFrame:
 
 
 def sketch(dated: pl.DataFrame) -> pl.DataFrame:
-    """Sum message hashes per minute: equal sums in two sources mean that they hold the same lines."""
-    return dated.group_by("service", "ident", "naive", "minute").agg(
-        n=pl.len(), hash=(pl.col("message").str.strip_chars().hash() // (1 << 24)).sum()
+    """Sum message hashes per minute: equal sums in two sources mean that they hold the same lines.
+
+    Only lines that every export keeps as they are take part; others are cut, masked or dropped by some. What one export lost
+    all the same spoils one lane of its minute, not the minute: lanes divide the lines by their own hash.
+    """
+    kept = dated.select(
+        "service", "ident", "naive", "minute", text=pl.col("message").str.strip_chars()
+    ).filter(pl.col("text").str.len_bytes().is_between(1, KEPT_BYTES) & ~pl.col("text").str.contains(MANGLED))
+    hashed = kept.with_columns(hash=pl.col("text").hash()).with_columns(
+        lane=(pl.col("hash") % LANES).cast(pl.UInt8), hash=pl.col("hash") // (1 << 24)
+    )
+    return hashed.group_by("service", "ident", "naive", "minute", "lane").agg(
+        n=pl.len(), hash=pl.col("hash").sum()
     )
 
 

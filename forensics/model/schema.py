@@ -63,6 +63,7 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "ident": pl.String(),
         "naive": pl.Boolean(),
         "minute": pl.Int64(),
+        "lane": pl.UInt8(),
         "n": pl.UInt32(),
         "hash": pl.UInt64(),
     },

@@ -241,7 +241,9 @@ def comparable(evidence: Evidence) -> dict[str, list[tuple[object, ...]]]:
         if name == "shards":
             table = table.group_by("source").agg(pl.all().sum())
         elif name == "sketch":
-            table = table.group_by("source", "service", "ident", "naive", "minute").agg(pl.all().sum())
+            table = table.group_by("source", "service", "ident", "naive", "minute", "lane").agg(
+                pl.all().sum()
+            )
         elif name == "saturated":
             continue
         out[name] = sorted(table.rows(), key=repr)
