@@ -12,6 +12,9 @@ import sys
 import time
 from pathlib import Path
 
+import journal
+
+LNAV_COUNT = ";SELECT count(*) FROM all_logs"
 FOLDER = Path(__file__).parent / "data"
 MEGABYTES = 500
 
@@ -42,6 +45,10 @@ def main() -> None:
     if jq := shutil.which("jq"):
         peer, _ = run(jq, "-c", ".MESSAGE", str(data))
         print(f"jq -c .MESSAGE on the same file: {peer:.1f} s; ratio {ours / peer:.2f}")
+    if lnav := shutil.which("lnav"):
+        peer, peer_memory = run(lnav, "-n", "-N", "-q", "-c", LNAV_COUNT, str(data))
+        print(f"lnav's count of the same file: {peer:.1f} s, {peer_memory:.0f} MB; ratio {ours / peer:.2f}")
+    journal.main()
 
 
 if __name__ == "__main__":

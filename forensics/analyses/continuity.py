@@ -7,11 +7,12 @@ that lies in another file, was filtered out of the export, or is lost.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.facts import ClockStep, Continuity, Facts, Filtered, Hole
+from forensics.model.facts import ClockStep, Continuity, Deletion, Facts, Filtered, Hole
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -36,7 +37,20 @@ def continuity(evidence: Evidence, known: Known, facts: Facts) -> Continuity:
     counted = [source.index for source in evidence.sources if source.copy_of is None]
     chain = evidence["chain"].filter(pl.col("source").is_in(counted))
     filtered, whole = split(chain.drop_nulls("seq_id"), evidence.sources)
-    return Continuity(steps=clock_steps(chain), holes=holes(whole), filtered=filtered)
+    return Continuity(
+        steps=clock_steps(chain), holes=holes(whole), filtered=filtered, deletions=deletions(evidence["hits"])
+    )
+
+
+def deletions(hits: pl.DataFrame) -> tuple[Deletion, ...]:
+    """Return when journald or journalctl deleted rotated files, where a line says so; most deletions leave none."""
+    rows = hits.filter((pl.col("signature") == "journald.vacuum") & pl.col("ts").is_not_null()).sort(
+        "ts", "source", "line"
+    )
+    return tuple(
+        Deletion(row["ts"], json.loads(row["parameters"]).get("size", "?"), Ref(row["source"], row["line"]))
+        for row in rows.iter_rows(named=True)
+    )
 
 
 def clock_steps(chain: pl.DataFrame) -> tuple[ClockStep, ...]:

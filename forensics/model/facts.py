@@ -111,12 +111,22 @@ class Filtered:
 
 
 @dataclass(frozen=True, slots=True)
+class Deletion:
+    """Rotated files of a journal were deleted: ``size`` as the line says it."""
+
+    at: int
+    size: str
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
 class Continuity:
     """What the numbers and clocks of the journals say about what is missing and when."""
 
     steps: tuple[ClockStep, ...]
     holes: tuple[Hole, ...]
     filtered: tuple[Filtered, ...]
+    deletions: tuple[Deletion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

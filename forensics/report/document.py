@@ -222,6 +222,9 @@ class Builder:
         for hole in found.holes:
             if hole.refs[0].source == source.index:
                 yield "title.hole", {"hole": hole}
+        for deletion in found.deletions:
+            if deletion.ref.source == source.index:
+                yield "title.deletion", {"deletion": deletion}
         for export in found.filtered:
             if export.source == source.index:
                 yield (

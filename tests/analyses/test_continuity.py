@@ -10,6 +10,7 @@ import pytest
 from forensics import pipeline
 from forensics.model.facts import Continuity
 from forensics.pipeline import Options
+from forensics.report import document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,3 +99,28 @@ def test_a_unit_of_a_busy_host_is_a_filtered_export(tmp_path: Path) -> None:
 def test_an_unbroken_journal_says_nothing(tmp_path: Path) -> None:
     """All numbers, one clock."""
     assert found(tmp_path, host(range(300))) == Continuity((), (), ())
+
+
+def test_deleted_files_are_named(tmp_path: Path) -> None:
+    """A vacuum that left a line says what is gone and when."""
+    gone = entry(4) | {
+        "MESSAGE": "Vacuuming done, freed 1.2G of archived journals from /var/log/journal/0f1e."
+    }
+    said = found(tmp_path, [*[entry(number) for number in range(4)], gone])
+
+    assert [(one.size, one.at - START_US, one.ref.line) for one in said.deletions] == [
+        ("1.2G", 85_000_000, 5)
+    ]
+
+
+def test_limits_are_told_in_words(tmp_path: Path) -> None:
+    """The report says of the source what its numbers and clocks say."""
+    entries = [entry(number, offset_s=0 if number < 12 else -7200) for number in range(60) if number % 3]
+    found(tmp_path, entries)
+    case = pipeline.investigate([str(tmp_path)], Options())
+    limits = document.build(case)["sources"][0]["limits"]
+
+    assert limits == [
+        "the clock was set back by 7200 s (2 h) at 2026-11-29 22:57:45 +00:00 (by the new time): entries of the same boot before it are that much off",
+        "it has 40 of 59 entries that the journal numbered in its span: the others were filtered out (-u, -p, -g); before its first line it can't tell a silent unit from a vacuumed journal (journalctl --list-boots would)",
+    ]

@@ -178,3 +178,23 @@ def test_a_given_zone_is_not_argued_with(tmp_path: Path) -> None:
     write(tmp_path, "api.log", lines)
 
     assert source(read(tmp_path, "Asia/Kolkata"), "api.log").zone.rule == "given"
+
+
+TRACE = (
+    "Traceback (most recent call last):",
+    '  File "/app/db.py", line 12, in get',
+    "sqlalchemy.exc.TimeoutError: QueuePool limit of size 5 overflow 10 reached, connection timed out, timeout 30.00",
+    "During handling of the above exception, another exception occurred:",
+    "sqlalchemy.exc.TimeoutError: QueuePool limit of size 5 overflow 10 reached, connection timed out, timeout 30.00",
+)
+
+
+def test_newest_first_is_read_in_the_order_of_making(tmp_path: Path) -> None:
+    """A chain of exceptions, printed upside down by ``journalctl -r``, is still one failure; its lines keep their numbers."""
+    lines = [f"2026-11-30T04:02:{second:02d}+0000 web-1 api[81]: {text}" for second, text in enumerate(TRACE)]
+    write(tmp_path, "api.log", lines[::-1])
+    evidence = read(tmp_path)
+    hits = evidence["hits"].sort("line")
+
+    assert hits["fid"].n_unique() == 1
+    assert hits["line"].to_list() == [1, 3]
