@@ -46,7 +46,7 @@ def main() -> None:
         peer, _ = run(jq, "-c", ".MESSAGE", str(data))
         print(f"jq -c .MESSAGE on the same file: {peer:.1f} s; ratio {ours / peer:.2f}")
     if lnav := shutil.which("lnav"):
-        peer, peer_memory = run(lnav, "-n", "-N", "-q", "-c", LNAV_COUNT, str(data))
+        peer, peer_memory = run(lnav, "-n", "-N", "-q", "-c", LNAV_COUNT, "-c", ":write-csv-to -", str(data))
         print(f"lnav's count of the same file: {peer:.1f} s, {peer_memory:.0f} MB; ratio {ours / peer:.2f}")
     journal.main()
 
