@@ -17,6 +17,7 @@ from forensics.formats.text import TextShape, text_transport
 from forensics.formats.transports.journald_live import LIVE
 from forensics.model.errors import UsageError
 from forensics.sources import magic, streams
+from forensics.sources.limits import noting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +70,8 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         return Plan(item, index, LIVE, LIVE.name, f"{LIVE.name}, by its prefix")
     damage = streams.Damage()
     try:
-        head = streams.head(item.path, damage=damage)
+        with noting(damage):
+            head = streams.head(item.path)
     except OSError as error:
         return Plan(
             item, index, None, None, "not opened", f"cannot be read ({error.strerror}); copy it again"

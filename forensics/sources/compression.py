@@ -54,13 +54,16 @@ class Zlib:
 
     @property
     def eof(self) -> bool:
+        """Is the member complete?"""
         return self.engine.eof
 
     @property
     def unused(self) -> bytes:
+        """Return the bytes after the member's end."""
         return self.engine.unused_data
 
     def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield what the data unpacks to."""
         while True:
             out = self.engine.decompress(data, PIECE)
             if out:
@@ -78,13 +81,16 @@ class Pulled:
 
     @property
     def eof(self) -> bool:
+        """Is the member complete?"""
         return bool(self.engine.eof)
 
     @property
     def unused(self) -> bytes:
+        """Return the bytes after the member's end."""
         return self.engine.unused_data or b""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield what the data unpacks to."""
         while True:
             out = self.engine.decompress(data, PIECE)
             if out:
@@ -104,13 +110,16 @@ class Zstd:
 
     @property
     def eof(self) -> bool:
+        """Is the member complete?"""
         return self.engine.eof
 
     @property
     def unused(self) -> bytes:
+        """Return the bytes after the member's end."""
         return self.engine.unused_data or b""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield what the data unpacks to."""
         out = self.engine.decompress(data)
         if out:
             yield out
@@ -118,7 +127,7 @@ class Zstd:
 
 def lz4() -> Engine:
     """Return an engine for one lz4 frame."""
-    from lz4.frame import LZ4FrameDecompressor  # noqa: PLC0415 - few inputs need it
+    from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped]  # noqa: PLC0415 - few inputs need it
 
     return Pulled(LZ4FrameDecompressor())
 

@@ -21,11 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.model.errors import UsageError
-from forensics.sources import archives, live_request, sqlite, streams
+from forensics.sources import archives, companions, live_request, streams
 from forensics.sources.limits import DEFAULT, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from forensics.sources.members import Member
 
 STDIN = "-"
 LINKED = "a linked folder is not followed; give its target as an input"
@@ -54,7 +56,7 @@ def discover(
     ``window`` is what the live journal may be restricted to, ``limits`` how far anything is unpacked.
     """
     unfolded = [part for item in files(inputs, window) for part in unfold(item, limits)]
-    return companions(sorted(unfolded, key=lambda item: natural(item.name)))
+    return companied(sorted(unfolded, key=lambda item: natural(item.name)))
 
 
 def files(inputs: Iterable[str], window: live_request.Window = live_request.EVERYTHING) -> list[Input]:
@@ -98,21 +100,21 @@ def unfold(item: Input, limits: Limits) -> list[Input]:
 
 
 @cache
-def members(path: Path, size: int, modified_ns: int, limits: Limits) -> list[archives.Member] | None:
+def members(path: Path, size: int, modified_ns: int, limits: Limits) -> list[Member] | None:
     """Return what an archive holds; one that has not changed is unfolded once."""
     del size, modified_ns
     return archives.unfold(path, limits)
 
 
-def companions(items: list[Input]) -> list[Input]:
+def companied(items: list[Input]) -> list[Input]:
     """Say of a write-ahead log that it is read together with its database."""
     names = {item.name for item in items}
-    out = []
-    for item in items:
-        whole = next((base for base in sqlite.databases_of(item.name) if base in names), None)
-        read = f"a part of {whole}, and read together with it"
-        out.append(replace(item, trouble=read) if whole and item.trouble is None else item)
-    return out
+    return [
+        replace(item, trouble=said)
+        if item.trouble is None and (said := companions.owner(item.name, names))
+        else item
+        for item in items
+    ]
 
 
 def apart(items: list[Input]) -> list[Input]:

@@ -64,7 +64,7 @@ def as_text(pieces: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
         yield from pieces
         return
     if encoding == "utf-8":
-        body = itertools.chain([head[mark:]], pieces)
+        body: Iterator[bytes] = itertools.chain([head[mark:]], pieces)
         if b"\n" not in head and len([part for part in head.split(b"\r") if STAMPED.match(part)]) > 1:
             damage.say("its lines end in carriage returns alone and were read as lines")
             body = (piece.replace(b"\r", b"\n") for piece in body)

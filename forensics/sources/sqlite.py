@@ -16,13 +16,12 @@ import polars as pl
 
 from forensics.model.errors import UnreadableError
 from forensics.sources import streams
+from forensics.sources.companions import wal_of
 from forensics.sources.limits import collector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-WAL = "-wal"
-PACKED = (".gz", ".zst", ".xz", ".bz2", ".lz4")
 HEADER = 100
 WRITTEN_BY_WAL = 2
 """Versions of the file format (bytes 18 and 19 of the header) of a database whose changes go into a log first."""
@@ -58,24 +57,6 @@ def copy(path: Path) -> Iterator[sqlite3.Connection]:
 def lenient(value: bytes) -> str:
     """Read text of a damaged page too."""
     return value.decode("utf-8", "replace")
-
-
-def wal_of(path: Path) -> Path | None:
-    """Return the write-ahead log of a database, also where either was compressed on its own."""
-    stem = path.name
-    for suffix in PACKED:
-        stem = stem.removesuffix(suffix)
-    beside = [path.with_name(stem + WAL + suffix) for suffix in ("", *PACKED)]
-    return next(filter(streams.exists, beside), None)
-
-
-def databases_of(name: str) -> list[str]:
-    """Return what the database may be called that a write-ahead log or its index belongs to."""
-    stem = name
-    for suffix in PACKED:
-        stem = stem.removesuffix(suffix)
-    base = next((stem.removesuffix(end) for end in (WAL, "-shm") if stem.endswith(end)), None)
-    return [base + suffix for suffix in ("", *PACKED)] if base else []
 
 
 def without_wal(target: Path) -> str | None:

@@ -142,10 +142,10 @@ def write(path: Path, target: Path) -> None:
             out.write(piece)
 
 
-def head(path: Path, size: int = HEAD, damage: Damage | None = None) -> bytes:
+def head(path: Path, size: int = HEAD) -> bytes:
     """Return the first bytes of an input as :func:`chunks` has them."""
     taken = b""
-    for piece in chunks(path, damage):
+    for piece in chunks(path):
         taken += piece
         if len(taken) >= size:
             break
