@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 PIECE = 1 << 20
 """Bytes that an engine returns at once."""
 FEED = 4096
-"""Bytes that an engine is given at once: what an error costs, and, where an engine can't be told how much to return (zstd
-makes 128 KiB of four bytes), what bounds its answer."""
+"""Bytes that an engine is given at once, which is what an error costs."""
+LEAST = 256
+"""Bytes that zstd is given at once while it makes much of little: it can't be told how much to return, and four bytes may
+stand for 128 KiB."""
 HEADER = 18
 """Bytes that tell a codec: an lzma header is 13 long, a skippable frame's 8."""
 MEMORY = 1 << 30
@@ -101,12 +103,14 @@ class Pulled:
 
 
 class Zstd:
-    """zstd, which returns all that its input holds."""
+    """zstd, which returns all that its input holds, so that it is given little while much comes out."""
 
     def __init__(self) -> None:
         import zstandard  # noqa: PLC0415 - few inputs need it
 
         self.engine = zstandard.ZstdDecompressor().decompressobj()
+        self.step = LEAST
+        self.left = b""
 
     @property
     def eof(self) -> bool:
@@ -116,13 +120,17 @@ class Zstd:
     @property
     def unused(self) -> bytes:
         """Return the bytes after the member's end."""
-        return self.engine.unused_data or b""
+        return (self.engine.unused_data or b"") + self.left
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield what the data unpacks to."""
-        out = self.engine.decompress(data)
-        if out:
-            yield out
+        while data and not self.eof:
+            out = self.engine.decompress(data[: self.step])
+            data = data[self.step :]
+            self.step = LEAST if len(out) > PIECE else min(FEED, 2 * self.step)
+            if out:
+                yield out
+        self.left = data
 
 
 def lz4() -> Engine:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 EARLIEST_S = 315_619_200
 """Members that claim to be older than 1980-01-02 have no time: zip's clock begins there, and reproducible archives say so."""
 ENCRYPTED = "encrypted; unpack the archive with its password and give the folder"
+LONGEST_NAME = 80
 MANY = 5
 """Members of one kind that are named one by one."""
 
@@ -96,7 +97,10 @@ class Contents:
         parts = list(dict.fromkeys(self.trouble))
         for kind, names in sorted(self.left_out.items()):
             more = f" and {len(names) - MANY:,} more" if len(names) > MANY else ""
-            parts.append(f"{len(names):,} {kind} left out: {', '.join(names[:MANY])}{more}")
+            shown = ", ".join(name[:LONGEST_NAME] for name in names[:MANY])
+            parts.append(f"{kind} left out ({len(names):,}): {shown}{more}")
+        if self.left_out:
+            parts.append("if they matter, unpack the archive and give them by name")
         return "; ".join(parts) or None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import calendar
 import lzma
+import stat
 import struct
 import zipfile
 import zlib
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08", b"PK00PK\x03\x04")
 """A local header, an empty archive, and the marks of an archive in parts."""
+NO_FILES = {stat.S_IFLNK: "links", stat.S_IFBLK: "devices", stat.S_IFCHR: "devices"}
+"""Kinds of members that hold no data of their own (a pipe does: ``command | zip logs.zip -``)."""
 METHODS = {
     0: "stored", 1: "shrink", 6: "implode", 8: "deflate", 9: "deflate64", 12: "bzip2", 14: "lzma", 19: "lz77", 93: "zstd",
     95: "xz", 96: "jpeg", 97: "wavpack", 98: "ppmd", 99: "AES",
@@ -111,9 +114,8 @@ def take_zip(contents: Contents, file: Path, data: IO[bytes], info: zipfile.ZipI
         return True
     if info.is_dir() or info.filename.endswith("\\") or hidden(name):
         return True
-    mode = info.external_attr >> 16
-    if mode & 0o170000 not in (0, 0o100000):
-        contents.leave_out("links or devices", name)
+    if (kind := stat.S_IFMT(info.external_attr >> 16)) in NO_FILES:
+        contents.leave_out(NO_FILES[kind], name)
         return True
     if why := zip_trouble(info.flag_bits, info.compress_type):
         contents.refuse(name, why)
