@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from forensics.sources import magic
-from forensics.sources.magic import ZEROS
+from forensics.sources.magic import WIDE, ZEROS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
 PROBE = 1 << 16
 """Bytes that decide what the rest is."""
-LONGEST_LINE = 8 << 20
-"""Bytes that are read of one line, unless it is JSON: no message is longer, and every stage holds a line whole."""
+HOLE = 1024
+"""Zeros in front of anything that can be recognised; a file that was cut under its writer begins with any number of them."""
+LONGEST_LINE = 2 << 20
+"""Bytes that are read of one line, unless it is JSON: no message is longer, every stage holds a line whole, and every pattern
+reads all of it. At least twice :data:`PIECE`, so that where a read ends does not decide what is cut."""
 PIECE = 1 << 20
 """A line that is longer is handed on in pieces."""
 MARKS = (
@@ -40,8 +43,6 @@ EXPORT = re.compile(rb"^(?:__REALTIME_TIMESTAMP=\d|__CURSOR=s=)", re.MULTILINE)
 LONE = re.compile(rb"\r(?!\n)")
 STAMPED = re.compile(rb"^\s*(?:[\[{<(]|\d{4}-|\d\d?[:/]\d\d|\w{3} +\d|\d{9,})")
 """What the start of a record looks like."""
-WIDE = re.compile(rb"(?:[\t\n\r -~]\0){8,}")
-"""UTF-16LE that PowerShell appended to a file of another encoding."""
 MANY = 3
 """Endless lines that are named one by one."""
 REPLACED = "\N{REPLACEMENT CHARACTER}".encode()
@@ -52,9 +53,10 @@ def as_text(pieces: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
     head, zeros = b"", 0
     while len(head) < PROBE and (piece := next(pieces, None)) is not None:
         head += piece
-        if len(head) >= PROBE and not head.strip(b"\0"):
-            zeros += len(head)
-            head = b""
+        if len(head) >= PROBE and head.startswith(bytes(HOLE)):
+            rest = head.lstrip(b"\0")
+            zeros += len(head) - len(rest)
+            head = rest
     if not head and not zeros:
         return
     encoding, mark = encoding_of(head[:PROBE])
@@ -152,6 +154,8 @@ class Text:
                     end = len(data) - unfinished(data)
                     yield from self.part(data[:end])
                 held = data[end:]
+        if self.wide:
+            held = held.removeprefix(b"\0")  # the other half of the last line end
         rest = held.rstrip(b"\0")
         self.count_zeros(len(held) - len(rest), self.line)
         yield from self.lines(rest)

@@ -101,6 +101,8 @@ BINARY_SHARE = 0.05
 """Share of such bytes in a file that is no text; random bytes have a tenth."""
 ZEROS = re.compile(rb"\0{4,}")
 """A run of zeros: a hole, or a block that never reached the disk. In a text it is left out."""
+WIDE = re.compile(rb"(?:[\t\n\r -~]\0){8,}")
+"""UTF-16LE that PowerShell appended to a file of another encoding."""
 STREAMS = (b"stdout", b"stderr")
 UTMP = 384
 """Size of a login record (glibc, 64 bit)."""
@@ -151,6 +153,6 @@ def is_binary(head: bytes) -> bool:
         head.startswith(magic) for magic, _ in KNOWN if not magic.startswith(WORDS)
     ):
         return True
-    text = ZEROS.sub(b"", head)
+    text = WIDE.sub(b"", ZEROS.sub(b"", head))
     odd = len(text) - len(text.translate(None, CONTROLS))
     return odd > BINARY_SHARE * len(text)
