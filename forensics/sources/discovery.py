@@ -84,8 +84,7 @@ def unfold(item: Input, limits: Limits) -> list[Input]:
     """Return the members of an archive; any other input as it is."""
     if item.trouble is not None or item.live is not None:
         return [item]
-    if limits != DEFAULT:
-        streams.BOUNDED[item.path] = limits
+    streams.BOUNDED[item.path] = limits
     try:
         state = item.path.stat()
         found = members(item.path, state.st_size, state.st_mtime_ns, limits)

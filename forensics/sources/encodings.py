@@ -220,11 +220,11 @@ class Text:
 
     def without_zeros(self, block: bytes) -> bytes:
         """Leave out runs of zeros, and the zeros between letters of UTF-16 that was appended."""
-        if found := ZEROS.search(block):
+        if bytes(4) in block and (found := ZEROS.search(block)):
             short = ZEROS.sub(b"", block)
             self.count_zeros(len(block) - len(short), self.place(block, found.start()))
             block = short
-        if found := WIDE.search(block):
+        if b"\0" in block and (found := WIDE.search(block)):
             self.wide_at = self.wide_at or self.place(block, found.start())
             self.wide += 1
             block = WIDE.sub(lambda match: match[0].replace(b"\0", b""), block)

@@ -153,6 +153,6 @@ def is_binary(head: bytes) -> bool:
         head.startswith(magic) for magic, _ in KNOWN if not magic.startswith(WORDS)
     ):
         return True
-    text = WIDE.sub(b"", ZEROS.sub(b"", head))
+    text = WIDE.sub(b"", ZEROS.sub(b"", head)) if b"\0" in head else head
     odd = len(text) - len(text.translate(None, CONTROLS))
     return odd > BINARY_SHARE * len(text)
