@@ -25,7 +25,7 @@ class Size(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number."""
-        found = re.fullmatch(r"(\d{1,15})([KMGT]?)(?:i?B)?", str(value).strip(), re.IGNORECASE)
+        found = re.fullmatch(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", str(value).strip(), re.IGNORECASE)
         if found is None or not int(found[1]):
             self.fail(f"{value!r} is no size; give a number of bytes such as 200G", param, ctx)
         return int(int(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))

@@ -19,16 +19,11 @@ def wal_of(path: Path) -> Path | None:
     return next(filter(streams.exists, beside), None)
 
 
-def owner(name: str, names: set[str]) -> str | None:
-    """Say which of some files a write-ahead log or its index belongs to, None where there is no such file."""
+def is_part(name: str, names: set[str]) -> bool:
+    """Is this the write-ahead log, or its index, of a database among some files?"""
     stem = bare(name)
-    for end, read in ((WAL, "it is read together with it"), (INDEX, "it is not needed")):
-        base = stem.removesuffix(end)
-        if stem.endswith(end) and (
-            found := next((base + s for s in ("", *PACKED) if base + s in names), None)
-        ):
-            return f"a companion of {found}; {read}"
-    return None
+    base = next((stem.removesuffix(end) for end in (WAL, INDEX) if stem.endswith(end)), None)
+    return base is not None and any(base + suffix in names for suffix in ("", *PACKED))
 
 
 def bare(name: str) -> str:

@@ -56,7 +56,7 @@ def discover(
     ``window`` is what the live journal may be restricted to, ``limits`` how far anything is unpacked.
     """
     unfolded = [part for item in files(inputs, window) for part in unfold(item, limits)]
-    return companied(sorted(unfolded, key=lambda item: natural(item.name)))
+    return without_parts(sorted(unfolded, key=lambda item: natural(item.name)))
 
 
 def files(inputs: Iterable[str], window: live_request.Window = live_request.EVERYTHING) -> list[Input]:
@@ -105,15 +105,10 @@ def members(path: Path, size: int, modified_ns: int, limits: Limits) -> list[Mem
     return archives.unfold(path, limits)
 
 
-def companied(items: list[Input]) -> list[Input]:
-    """Say of a write-ahead log that it is read together with its database."""
+def without_parts(items: list[Input]) -> list[Input]:
+    """Leave out the write-ahead logs of databases that are listed: they are read together with those."""
     names = {item.name for item in items}
-    return [
-        replace(item, trouble=said)
-        if item.trouble is None and (said := companions.owner(item.name, names))
-        else item
-        for item in items
-    ]
+    return [item for item in items if not companions.is_part(item.name, names)]
 
 
 def apart(items: list[Input]) -> list[Input]:

@@ -26,5 +26,7 @@ from forensics.sources.discovery import Input
 )  # fmt: skip
 def test_names(service: str, names: list[str]) -> None:
     """Rotation, dates, compression and json-file's ending are no part of a service's name."""
-    found = {service_of(Path("in") / name, Plan(Input(Path(name), name), 0, None, None, "")) for name in names}
+    found = {
+        service_of(Path("in") / name, Plan(Input(Path(name), name), 0, None, None, "")) for name in names
+    }
     assert found == {service}

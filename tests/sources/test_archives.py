@@ -11,23 +11,24 @@ import os
 import shutil
 import stat
 import struct
-import sys
 import tarfile
 import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import py7zr
 import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from packing import put, read
 
 from forensics.sources import discovery, members, spool, streams
-from forensics.sources.discovery import Input
 from forensics.sources.limits import Limits
 
-sys.path.insert(0, str(Path(__file__).parent))
-from packing import put, read
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from forensics.sources.discovery import Input
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LOG = b"".join(b"2026-11-29T12:00:00Z line %d\n" % n for n in range(400))
@@ -257,7 +258,9 @@ def test_empty(data: bytes, tmp_path: Path) -> None:
     assert ";" in troubles(items)["in"]
 
 
-@pytest.mark.parametrize("name", ["../evil.log", "/evil.log", "..\\evil.log", "C:/evil.log", "a/../b", "", ".", "./"])
+@pytest.mark.parametrize(
+    "name", ["../evil.log", "/evil.log", "..\\evil.log", "C:/evil.log", "a/../b", "", ".", "./"]
+)
 def test_no_unsafe_name_is_safe(name: str) -> None:
     """A name that leads out, or nowhere, is none, in any kind of archive."""
     assert members.safe_name(name)[0] is None
@@ -270,7 +273,9 @@ def test_zip_without_its_end(kind: str, tmp_path: Path) -> None:
     cut = packed[: packed.index(b"PK\x01\x02")]
     items = opened(tmp_path, cut)
     assert contents(items) == {f"in/{name}": data for name, data in FILES.items()} or kind == "zip-streamed"
-    assert troubles(items)["in"].startswith("the zip has no readable table of contents (File is not a zip file)")
+    assert troubles(items)["in"].startswith(
+        "the zip has no readable table of contents (File is not a zip file)"
+    )
 
     half = opened(tmp_path, packed[: len(zipped({"logs/app.log": LOG})) // 2], name="half")
     assert list(contents(half)) == ["half/logs/app.log"]
@@ -304,7 +309,7 @@ def test_encrypted_zip(tmp_path: Path) -> None:
 @pytest.mark.parametrize("header", [False, True])
 def test_encrypted_7z(tmp_path: Path, *, header: bool) -> None:
     """An encrypted 7z is named with the remedy, whether or not it shows its names."""
-    items = opened(tmp_path, seven({"a.log": b"x\n"}, password="pw", header_encryption=header))
+    items = opened(tmp_path, seven({"a.log": b"x\n"}, password="pw", header_encryption=header))  # noqa: S106 - of a sample
     assert troubles(items) == {"in" if header else "in/a.log": ENCRYPTED}
 
 
@@ -322,10 +327,12 @@ def test_unknown_method(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "pack"), [(93, zstandard.compress), (95, lzma.compress), (9, None)], ids=["zstd", "xz", "deflate64"]
+    ("method", "pack"),
+    [(93, zstandard.compress), (95, lzma.compress), (9, None)],
+    ids=["zstd", "xz", "deflate64"],
 )
 def test_methods_that_zipfile_lacks(method: int, pack, tmp_path: Path) -> None:
-    """zstd (Windows 11, WinZip), xz, and deflate64 (Windows Explorer above 2 GiB) are read."""
+    """Members packed by zstd (Windows 11, WinZip), xz, and deflate64 (Windows Explorer above 2 GiB) are read."""
     if pack is None:
         import inflate64
 
@@ -333,7 +340,9 @@ def test_methods_that_zipfile_lacks(method: int, pack, tmp_path: Path) -> None:
         data = engine.deflate(LOG) + engine.flush()
     else:
         data = pack(LOG)
-    local = struct.pack("<4sHHHHHIIIHH", b"PK\x03\x04", 20, 0, method, 0, 0x5D7D, 0, len(data), len(LOG), 5, 0)
+    local = struct.pack(
+        "<4sHHHHHIIIHH", b"PK\x03\x04", 20, 0, method, 0, 0x5D7D, 0, len(data), len(LOG), 5, 0
+    )
     central = struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\x01\x02", 20, 20, 0, method, 0, 0x5D7D, zipfile.crc32(LOG), len(data), len(LOG), 5, 0, 0, 0, 0, 0, 0)  # fmt: skip
     body = local + b"a.log" + data
     end = struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, 1, 1, len(central) + 5, len(body), 0)
@@ -344,10 +353,19 @@ def test_methods_that_zipfile_lacks(method: int, pack, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (["[Content_Types].xml", "_rels/.rels", "xl/workbook.xml"], "an Excel workbook; save its sheet as CSV (UTF-8)"),
+        (
+            ["[Content_Types].xml", "_rels/.rels", "xl/workbook.xml"],
+            "an Excel workbook; save its sheet as CSV (UTF-8)",
+        ),
         (["[Content_Types].xml", "word/document.xml"], "a Word document; save it as plain text"),
-        (["mimetype", "content.xml"], "an OpenDocument file or a book; save its sheet as CSV or its text as UTF-8 text"),
-        (["META-INF/MANIFEST.MF", "App.class"], "a Java archive, which holds a program; give the log of its process"),
+        (
+            ["mimetype", "content.xml"],
+            "an OpenDocument file or a book; save its sheet as CSV or its text as UTF-8 text",
+        ),
+        (
+            ["META-INF/MANIFEST.MF", "App.class"],
+            "a Java archive, which holds a program; give the log of its process",
+        ),
     ],
 )
 def test_zips_of_another_purpose(names: list[str], said: str, tmp_path: Path) -> None:
@@ -358,7 +376,11 @@ def test_zips_of_another_purpose(names: list[str], said: str, tmp_path: Path) ->
 def test_names_of_old_writers(tmp_path: Path) -> None:
     """A name without the UTF-8 flag is UTF-8 where it can be, else code page 437; backslashes part folders."""
     packed = zipped({"naXXve.log": b"1\n", "graX.log": b"2\n", "win/app.log": b"3\n"})
-    packed = packed.replace(b"naXXve", "naïve".encode()).replace(b"graX", b"gra\xe1").replace(b"win/app", b"win\\app")
+    packed = (
+        packed.replace(b"naXXve", "naïve".encode())
+        .replace(b"graX", b"gra\xe1")
+        .replace(b"win/app", b"win\\app")
+    )
     assert list(contents(opened(tmp_path, packed))) == ["in/graß.log", "in/naïve.log", "in/win/app.log"]
 
 
@@ -383,7 +405,9 @@ def test_links_and_devices(tmp_path: Path) -> None:
         info = zipfile.ZipInfo("link")
         info.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(info, "/etc/passwd")
-    assert troubles(discovery.discover([str(tmp_path / "links.zip")]))["links.zip"].startswith("links left out (1): link")
+    assert troubles(discovery.discover([str(tmp_path / "links.zip")]))["links.zip"].startswith(
+        "links left out (1): link"
+    )
 
 
 def test_sparse_member(tmp_path: Path) -> None:
@@ -440,7 +464,9 @@ def test_bomb_in_a_zip(tmp_path: Path) -> None:
         Limits(granted=1 << 20),
     )
     assert contents(items) == {"in/a.log": b"ok\n"}
-    assert troubles(items)["in/bomb.log"].endswith("more than 2,000 to 1, which no log does; unpack it yourself and give the result")
+    assert troubles(items)["in/bomb.log"].endswith(
+        "more than 2,000 to 1, which no log does; unpack it yourself and give the result"
+    )
 
 
 def test_member_that_lies_about_its_size(tmp_path: Path) -> None:
@@ -456,7 +482,7 @@ def test_member_that_lies_about_its_size(tmp_path: Path) -> None:
 def test_full_disk(tmp_path: Path, monkeypatch) -> None:
     """Where a member can't be spooled the reason names the folder for temporary files."""
 
-    def full(self: object, piece: bytes) -> None:
+    def full(*_: object) -> None:
         raise spool.NoRoomError("No space left on device")
 
     monkeypatch.setattr(spool.Spooled, "write", full)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from packing import read
 
 from forensics.sources import discovery, streams
-
-sys.path.insert(0, str(Path(__file__).parent))
-from packing import read
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "formats" / "compressed"
 A, B = (FOLDER / "a.log").read_bytes(), (FOLDER / "b.log").read_bytes()

@@ -5,19 +5,19 @@ from __future__ import annotations
 import gzip
 import lzma
 import struct
-import sys
 import tracemalloc
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from packing import LZMA, PACK, TEXT, put, read
 
 from forensics.sources import compression, streams
 from forensics.sources.limits import Damage, Limits
 
-sys.path.insert(0, str(Path(__file__).parent))
-from packing import LZMA, PACK, TEXT, put, read
+if TYPE_CHECKING:
+    from pathlib import Path
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ALL = {**PACK, "lzma": LZMA}
@@ -58,7 +58,7 @@ class TestCodec:
 
     @QUICK
     @given(flips=st.lists(st.tuples(st.integers(0, 10_000), st.integers(1, 255)), min_size=1, max_size=4))
-    def test_damage_is_never_an_error(self, name: str, flips: list[tuple[int, int]], tmp_path: Path) -> None:
+    def test_damage_is_never_an_error(self, name: str, flips: list[tuple[int, int]]) -> None:
         """Wherever bytes are changed after the magic, reading ends, with at most one note of the codec."""
         packed = bytearray(ALL[name](TEXT))
         for at, bits in flips:
@@ -164,13 +164,18 @@ def test_bomb_stops_at_the_total() -> None:
 def test_bomb_stops_at_the_ratio() -> None:
     """Unpacking stops where bytes come out of nothing; real logs of any repetition do not."""
     limits = Limits(granted=1 << 20)
-    for data, stopped in ((bytes(50 << 20), True), (b"GET /health 200\n" * 2_000_000, True), (TEXT * 9, False)):
+    for data, stopped in (
+        (bytes(50 << 20), True),
+        (b"GET /health 200\n" * 2_000_000, True),
+        (TEXT * 9, False),
+    ):
         damage = Damage()
         given = sum(map(len, compression.unpack(iter([lzma.compress(data)]), damage, limits)))
         assert (given < len(data)) is stopped
         assert [note for note in damage.notes if "more than 2,000 to 1" not in note] == []
     stamped = b"".join(
-        b"2026-11-29T12:%02d:%02d.%06dZ INFO GET /health 200\n" % (n // 60 % 60, n % 60, n) for n in range(99_999)
+        b"2026-11-29T12:%02d:%02d.%06dZ INFO GET /health 200\n" % (n // 60 % 60, n % 60, n)
+        for n in range(99_999)
     )
     damage = Damage()
     assert sum(map(len, compression.unpack(iter([lzma.compress(stamped)]), damage, limits))) == len(stamped)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import sys
 import time
 import tracemalloc
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from packing import put, read
 
 from forensics.engine import read_all
 from forensics.ingest import plan
@@ -20,8 +20,12 @@ from forensics.sources import encodings, streams
 from forensics.sources.discovery import discover
 from forensics.sources.limits import Damage
 
-sys.path.insert(0, str(Path(__file__).parent))
-from packing import put, read
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from forensics.model.source import Source
 
 QUICK = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LINES = "".join(f"2026-11-29T12:00:{n:02d}Z stdout F größe {n} €\n" for n in range(60))
@@ -34,7 +38,7 @@ def text(data: bytes) -> tuple[bytes, list[str]]:
     return b"".join(encodings.as_text(iter([data]), damage)), damage.notes
 
 
-def survey(path: Path):
+def survey(path: Path) -> tuple[Source, pl.DataFrame | None]:
     """Return the only source of an input and its counts."""
     reading = read_all(plan.make(discover([str(path)])), MATCHER, streams.SHARD_BYTES)
     return reading.facts[0].source, reading.digest.frames.get("shards")
@@ -138,7 +142,10 @@ class TestHoles:
 
     def test_single_zeros_stay(self) -> None:
         """A zero inside a message is part of it."""
-        assert text(b"a command\0line\nand more of the text\n") == (b"a command\0line\nand more of the text\n", [])
+        assert text(b"a command\0line\nand more of the text\n") == (
+            b"a command\0line\nand more of the text\n",
+            [],
+        )
 
 
 class TestBytes:
@@ -286,7 +293,9 @@ class TestAnything:
     @QUICK
     @given(
         data=st.lists(
-            st.sampled_from([b"text ", b"\n", b"\r", b"\r\n", b"\0", bytes(7), b"\xff", "€".encode(), b"2026-11-29 "]),
+            st.sampled_from(
+                [b"text ", b"\n", b"\r", b"\r\n", b"\0", bytes(7), b"\xff", "€".encode(), b"2026-11-29 "]
+            ),
             max_size=80,
         ).map(b"".join),
         chunk=st.integers(1, 40),

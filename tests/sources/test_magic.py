@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 def login(kind: int, line: bytes, user: bytes) -> bytes:
     """Return a record of wtmp."""
     return struct.pack(
-        "<h2xi32s4s32s256shhiii16s20x", kind, 4711, line, b"ts/0", user, b"192.0.2.7", 0, 0, 0, 1_795_953_600, 0, b""
+        "<h2xi32s4s32s256shhiii16s20x",
+        kind,
+        4711,
+        line,
+        b"ts/0",
+        user,
+        b"192.0.2.7",
+        0,
+        0,
+        0,
+        1_795_953_600,
+        0,
+        b"",
     )
 
 
@@ -83,7 +95,15 @@ def test_words_at_the_beginning_of_a_text(begin: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"x", b"plain\n", "größe\n".encode("latin-1") * 9, b"\x1b[32mok\x1b[0m\r\n\x07\x08" * 9, b"\x1e{}\n" * 9]
+    "text",
+    [
+        b"",
+        b"x",
+        b"plain\n",
+        "größe\n".encode("latin-1") * 9,
+        b"\x1b[32mok\x1b[0m\r\n\x07\x08" * 9,
+        b"\x1e{}\n" * 9,
+    ],
 )
 def test_text_is_no_binary(text: bytes) -> None:
     """Colours, bells, record separators and Latin-1 are text."""
