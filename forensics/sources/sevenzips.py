@@ -31,7 +31,7 @@ def read_7z(contents: Contents) -> None:
         with py7zr.SevenZipFile(file) as archive:
             wanted = wanted_7z(contents, archive, spooled)
             if wanted:
-                archive.extract(targets=list(wanted), factory=factory_7z(spooled))
+                archive.extract(targets=list(wanted), factory=factory_7z(contents, spooled))
     except NoRoomError:
         raise
     except py7zr.PasswordRequired:
@@ -40,12 +40,12 @@ def read_7z(contents: Contents) -> None:
         contents.trouble.append(
             f"the 7z archive is damaged or cut ({compression.reason(error)}); copy it again (its table of contents stands at its end)"
         )
-    for inside, (name, size) in wanted.items():
-        member = spooled[inside]
+    for inside, member in spooled.items():
+        name, size = wanted.get(inside, (safe_name(inside)[0], member.size))
         if member.size < size:
             member.notes.append(shortfall(member.size, size))
         stored = member.stored()
-        if not size or stored.size:
+        if name is not None and (not size or stored.size):
             contents.add(name, stored)
 
 
@@ -78,8 +78,8 @@ def wanted_7z(contents: Contents, archive: Any, spooled: dict[str, Spooled]) -> 
     return wanted
 
 
-def factory_7z(spooled: dict[str, Spooled]) -> Any:
-    """Return what py7zr asks for a place to write each member to."""
+def factory_7z(contents: Contents, spooled: dict[str, Spooled]) -> Any:
+    """Return what py7zr asks for a place to write each member to; it numbers the second member of a name."""
     from py7zr.io import Py7zIO, WriterFactory  # noqa: PLC0415 - few inputs need it
 
     class Sink(Py7zIO):
@@ -119,6 +119,8 @@ def factory_7z(spooled: dict[str, Spooled]) -> Any:
 
         def create(self, filename: str) -> Py7zIO:
             """Return the place of one member."""
+            if filename not in spooled:
+                spooled[filename] = Spooled(contents.modified_us, contents.limits)
             return Sink(spooled[filename])
 
     return Sinks()

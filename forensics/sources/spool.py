@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+SMALL = 1 << 16
+
+
 class NoRoomError(Exception):
     """The private copy of a member does not fit on the disk."""
 
@@ -33,26 +36,38 @@ class Spooled:
         """Told whenever the member is read."""
         self.digest, self.size = hashlib.sha256(), 0
         self.file = spool_file()
+        self.few = b""
+        """The member as long as it is small: most are, and packing them costs more than it saves."""
         self.open = ExitStack()
         self.packer: Any = None
 
     def write(self, piece: bytes) -> None:
         """Add bytes."""
-        import zstandard  # noqa: PLC0415 - few inputs need it
-
         self.digest.update(piece)
         self.size += len(piece)
-        try:
-            if self.packer is None:
-                out = self.open.enter_context(self.file.open("xb"))
-                self.packer = self.open.enter_context(zstandard.ZstdCompressor(level=1).stream_writer(out))
-            self.packer.write(piece)
-        except OSError as error:
-            raise NoRoomError(error.strerror) from None
+        self.few += piece
+        if self.size > SMALL:
+            try:
+                self.packed().write(self.few)
+            except OSError as error:
+                raise NoRoomError(error.strerror) from None
+            self.few = b""
+
+    def packed(self) -> Any:
+        """Return the file that packs what is written to it."""
+        import zstandard  # noqa: PLC0415 - few inputs need it
+
+        if self.packer is None:
+            out = self.open.enter_context(self.file.open("xb"))
+            self.packer = self.open.enter_context(zstandard.ZstdCompressor(level=1).stream_writer(out))
+        return self.packer
 
     def seal(self) -> None:
         """Close the file."""
         try:
+            if self.few:
+                self.file.write_bytes(self.few)
+            self.few = b""
             self.open.close()
         except OSError as error:
             raise NoRoomError(error.strerror) from None
@@ -68,9 +83,12 @@ class Spooled:
             damage.say(note)
         if not self.size:
             return
-        with self.file.open("rb") as packed:
-            stored = compression.Supply(iter(lambda: packed.read(streams.CHUNK), b""))
-            yield from compression.member(stored, compression.ZSTD, 0, Damage())
+        with self.file.open("rb") as file:
+            pieces = iter(lambda: file.read(streams.CHUNK), b"")
+            if self.packer is None:
+                yield from pieces
+            else:
+                yield from compression.member(compression.Supply(pieces), compression.ZSTD, 0, Damage())
 
 
 @cache

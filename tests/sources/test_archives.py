@@ -534,3 +534,31 @@ def test_standard_input(tmp_path: Path, monkeypatch) -> None:
     path = put(tmp_path, zipped({"a.log": b"x\n"}))
     monkeypatch.setattr(discovery, "spool", lambda: shutil.copy(path, tmp_path / "stdin"))
     assert contents(discovery.discover(["-"])) == {"stdin/a.log": b"x\n"}
+
+
+def test_two_members_of_one_name_in_a_7z(tmp_path: Path) -> None:
+    """Both versions are read; py7zr numbers the second."""
+    out = io.BytesIO()
+    with py7zr.SevenZipFile(out, "w") as archive:
+        for data in (b"old\n", b"new\n"):
+            archive.writestr(data, "a.log")
+    assert list(contents(opened(tmp_path, out.getvalue())).values()) == [b"old\n", b"new\n"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cut", [1, 3, 8, 20])
+def test_hardly_anything_of_an_archive(kind: str, cut: int, tmp_path: Path) -> None:
+    """The first bytes of an archive are one input that can't be read, whatever is missing."""
+    items = opened(tmp_path, KINDS[kind](FILES)[:cut])
+    assert [item.name for item in items] == ["in"]
+
+
+def test_many_members(tmp_path: Path) -> None:
+    """Thousands of members need no more open files than one."""
+    files = {f"{n}.log": b"x\n" for n in range(600)}
+    before = len(list(Path("/dev/fd").iterdir()))
+    for kind in ("zip", "tar.gz", "7z"):
+        items = opened(tmp_path, KINDS[kind](files), name=kind)
+        assert [item.name for item in items] == [f"{kind}/{n}.log" for n in range(600)]
+        assert {read(item.path)[0] for item in items} == {b"x\n"}
+    assert len(list(Path("/dev/fd").iterdir())) <= before + 1
