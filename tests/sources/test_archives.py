@@ -13,6 +13,7 @@ import stat
 import struct
 import tarfile
 import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import py7zr
@@ -26,8 +27,6 @@ from forensics.sources import discovery, members, spool, streams
 from forensics.sources.limits import Limits
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from forensics.sources.discovery import Input
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
