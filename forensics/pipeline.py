@@ -56,6 +56,7 @@ class Options:
     units: tuple[str, ...] = ()
     signatures: tuple[Path, ...] = ()
     shard_size: int = streams.SHARD_BYTES
+    limits: streams.Limits = field(default_factory=streams.Limits)
     tick: Callable[[str, int], None] | None = field(default=None, compare=False)
 
 
@@ -67,7 +68,7 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     catalog = load(*options.signatures)
     asked = list(inputs)
     newest = live.latest(asked)
-    plans = plan.make(discover(asked, window(options, zone, newest)), case_file.sources)
+    plans = plan.make(discover(asked, window(options, zone, newest), options.limits), case_file.sources)
     evidence = gather(plans, Matcher(catalog), options, zone_rule(case_file, options, zone))
     known = Known(
         zone=zone, title=case_file.title, probes=case_file.probes, pools=case_file.pools, events=casefile.events(case_file, zone), max_connections=case_file.max_connections,
@@ -95,7 +96,7 @@ def survey(inputs: Iterable[str], options: Options) -> Evidence:
     zone = options.tz or case_file.timezone or clock.UTC
     clock.zone(zone)
     return gather(
-        plan.make(discover(inputs), case_file.sources),
+        plan.make(discover(inputs, limits=options.limits), case_file.sources),
         Matcher(load(*options.signatures)),
         options,
         zone_rule(case_file, options, zone),

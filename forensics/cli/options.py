@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class Size(click.ParamType[int]):
+    """A number of bytes, with K, M, G or T for the powers of 1024."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        found = re.fullmatch(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", str(value).strip(), re.IGNORECASE)
+        if found is None or not int(found[1]):
+            self.fail(f"{value!r} is no size; give a number of bytes such as 200G", param, ctx)
+        return int(int(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+
 
 SHARED = (
     click.option(
@@ -53,6 +68,12 @@ SHARED = (
         help="Bytes read at once (default 32 MiB).",
     ),
     click.option(
+        "--unpack-limit",
+        type=Size(),
+        metavar="SIZE",
+        help="Bytes that one input may unpack to, e.g. 200G (default 64G).",
+    ),
+    click.option(
         "--dialect",
         type=click.Choice(["commonmark", "github", "gitlab", "jira", "slack"]),
         default="commonmark",
@@ -84,7 +105,7 @@ def build(**said: Any) -> Options:
     """Turn the shared options into the pipeline's."""
     from forensics.model.errors import UsageError
     from forensics.pipeline import Options
-    from forensics.sources.streams import SHARD_BYTES
+    from forensics.sources.streams import SHARD_BYTES, Limits
 
     if said["dialect"] in ("jira", "slack"):
         raise UsageError(
@@ -98,5 +119,5 @@ def build(**said: Any) -> Options:
         click.echo("forensics: Portuguese is not available yet; the report is in English", err=True)
     return Options(
         tz=said["tz"], lang=said["lang"], case=said["case"], since=said["since"], until=said["until"], units=tuple(said["units"]), signatures=tuple(said["signatures"]),
-        shard_size=said["shard_size"] or SHARD_BYTES, tick=said.get("tick"),
+        shard_size=said["shard_size"] or SHARD_BYTES, limits=Limits(total=said["unpack_limit"]) if said["unpack_limit"] else Limits(), tick=said.get("tick"),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.model.errors import UsageError
-from forensics.sources.discovery import STDIN, discover
+from forensics.sources.discovery import STDIN, files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +49,7 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[str]) -> None
     named = [path.absolute().resolve() for path in outputs if path is not None]
     if double := next((path for path, n in Counter(named).items() if n > 1), None):
         raise UsageError("two outputs have this name", where=double.name, remedy="give each its own")
-    evidence = {item.path.absolute().resolve() for item in discover(text for text in inputs if text != STDIN)}
+    evidence = {item.path.absolute().resolve() for item in files(text for text in inputs if text != STDIN)}
     if taken := next((path for path in named if path in evidence), None):
         raise UsageError(
             "is an input and would be overwritten", where=taken.name, remedy="write somewhere else"

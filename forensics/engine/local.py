@@ -23,6 +23,7 @@ from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed, Transport
 from forensics.model.source import Source
 from forensics.sources import clock, mapping, streams
+from forensics.sources.limits import noting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -76,9 +77,9 @@ def read_all(
             modified, plug = 0, plan.plug
             if plan.item.trouble is None and plan.item.live is None:
                 try:
-                    stat = plan.item.path.stat()
-                    modified = stat.st_mtime_ns // 1000
-                    source = replace(source, sha256=streams.sha256(plan.item.path), size=stat.st_size)
+                    modified = streams.modified_us(plan.item.path)
+                    size = streams.size(plan.item.path)
+                    source = replace(source, sha256=streams.sha256(plan.item.path), size=size)
                 except OSError as error:
                     source, plug = (
                         replace(source, skipped=f"reading failed ({error.strerror}); copy the file again"),
@@ -103,7 +104,8 @@ def read_one(
     damage = streams.Damage()
     try:
         if isinstance(plan.plug, Monitor):
-            parts = [monitor_shard(plan, plan.plug)]
+            with noting(damage):
+                parts = [monitor_shard(plan, plan.plug)]
         elif plan.item.live is not None:
             answers = journald_live.parts(plan.item.live, plan.item.path, shard_size)
             parts = bounded(

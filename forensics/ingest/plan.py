@@ -21,7 +21,8 @@ from forensics.ingest import twins
 from forensics.ingest.understand import rows, understand
 from forensics.model.errors import UsageError
 from forensics.model.schema import RECORDS, conform
-from forensics.sources import streams
+from forensics.sources import magic, streams
+from forensics.sources.limits import noting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,13 +38,9 @@ SPOKEN_LINES = 2000
 """Lines of a text without times among which one of a known program is looked for."""
 CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)|^\s*$"
 """What a line of a multi-line message looks like when it carries no stamp of its own."""
-BINARY = {
-    b"\x28\xb5\x2f\xfd": "zstd-compressed; unpack it first: zstd -d FILE",
-    b"\xfd7zXZ": "xz-compressed; unpack it first: xz -d FILE",
-    b"BZh": "bzip2-compressed; unpack it first: bzip2 -d FILE",
-    b"PK\x03\x04": "a zip archive; unpack it first: unzip FILE",
-    b"SQLite format 3": "a SQLite database of an unknown schema; export the table of results as CSV or JSON lines",
-}
+ROTATED = r"(?:#\d+$|[-_.](?:19|20)\d\d-?\d\d-?\d\d(?:[-_T]?\d{1,6}(?:[-_:]\d\d)*)?Z?$)"
+"""What logrotate's dateext, PostgreSQL's log_filename and loggers that cut by day or hour add to a name."""
+NOTHING = "the file is empty: no entries, or the export failed; run the export again and look at its messages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +99,10 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         return Plan(item, index, None, None, "not opened", item.trouble)
     if item.live is not None:
         return Plan(item, index, LIVE, LIVE.name, f"{LIVE.name}, by its prefix")
+    damage = streams.Damage()
     try:
-        head = streams.head(item.path)
+        with noting(damage):
+            head = streams.head(item.path)
     except OSError as error:
         return Plan(
             item, index, None, None, "not opened", f"cannot be read ({error.strerror}); copy it again"
@@ -115,7 +114,7 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
             None,
             None,
             "empty",
-            "the file is empty: no entries, or the export failed; run the export again and look at its messages",
+            "; ".join(["nothing in it can be read", *damage.notes]) if damage.notes else NOTHING,
         )
     if given is not None:
         plug, first = resolve(given)
@@ -189,16 +188,24 @@ def plain_transport(name: str) -> Transport:
 
 def unknown(head: bytes) -> str:
     """Say what an unrecognised file looks like and what to export instead."""
-    for magic, advice in BINARY.items():
-        if head.startswith(magic):
-            return advice
+    if said := magic.advice(head):
+        return said
     if b"\0" in head:
         return "binary data of an unknown kind; export it as text or JSON"
     return "no known format fits its lines; `forensics sources -v` shows the nearest, `forensics formats` the known ones"
 
 
 def service_of(path: Path, plan: Plan) -> str:
-    """Name the service of a file whose lines do not name one: the format's, else the file's own name."""
+    """Name the service of a file whose lines do not name one: the format's, else the file's own name.
+
+    Rotation (``.1``, ``.2.gz``, ``-20261129``, ``.2026-11-29``) is no part of a name, so that all files of a set are of one
+    service. A file that is named by a number alone (Kubernetes' ``0.log``) is of the service that its folder names.
+    """
     if plan.first_format and (given := formats.all_messages()[plan.first_format].service):
         return given
-    return re.sub(r"(?:-json)?(?:\.log)?(?:\.\d+)?$", "", path.name.split(".")[0]) or path.name
+    name = re.sub(ROTATED, "", path.name.split(".")[0])
+    name = re.sub(r"(?:-json)?(?:\.log)?$", "", name)
+    if name and not name.isdecimal():
+        return name
+    folder = path.parent.name if name else ""
+    return folder or name or path.name

@@ -1,7 +1,8 @@
 """Which files do the given inputs name?
 
-A folder is walked, a glob expanded, standard input spooled to a private file. Names are relative to the input,
-so that no path of the machine reaches a report.
+A folder is walked, a glob expanded, standard input spooled to a private file, an archive replaced by its members. Names are
+relative to the input, so that no path of the machine reaches a report; they are listed in natural order, so that
+``app.log.2.gz`` comes before ``app.log.10.gz``.
 """
 
 from __future__ import annotations
@@ -9,19 +10,24 @@ from __future__ import annotations
 import atexit
 import glob
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.model.errors import UsageError
-from forensics.sources import live_request
+from forensics.sources import archives, companions, live_request, streams
+from forensics.sources.limits import DEFAULT, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from forensics.sources.members import Member
 
 STDIN = "-"
 LINKED = "a linked folder is not followed; give its target as an input"
@@ -40,16 +46,69 @@ class Input:
     """What to ask libsystemd; ``path`` is then the ledger of what it answered."""
 
 
-def discover(inputs: Iterable[str], window: live_request.Window = live_request.EVERYTHING) -> list[Input]:
-    """Expand inputs into files, sorted by name; a missing one is a UsageError, an unreadable one is listed.
+def discover(
+    inputs: Iterable[str],
+    window: live_request.Window = live_request.EVERYTHING,
+    limits: Limits = DEFAULT,
+) -> list[Input]:
+    """Expand inputs into files and members of archives, in natural order of their names; a missing input is a UsageError, an unreadable one is listed.
 
-    ``window`` is what the live journal may be restricted to.
+    ``window`` is what the live journal may be restricted to, ``limits`` how far anything is unpacked.
     """
+    unfolded = [part for item in files(inputs, window) for part in unfold(item, limits)]
+    return without_parts(sorted(unfolded, key=lambda item: natural(item.name)))
+
+
+def files(inputs: Iterable[str], window: live_request.Window = live_request.EVERYTHING) -> list[Input]:
+    """Expand inputs into the files that they name on disk."""
     found: dict[Path, Input] = {}
     for text in dict.fromkeys(inputs):
         for item in expand(text, window):
             found.setdefault(item.path.absolute().resolve() if item.trouble is None else item.path, item)
-    return sorted(apart(list(found.values())), key=lambda item: item.name)
+    return sorted(apart(list(found.values())), key=lambda item: natural(item.name))
+
+
+def natural(name: str) -> tuple[tuple[str, int, str], ...]:
+    """Return a key that sorts the numbers in names by value."""
+    parts = re.split(r"([0-9]+)", name)
+    return (
+        *(
+            (text, len(digits := number.lstrip("0")), digits)
+            for text, number in zip(parts[::2], [*parts[1::2], ""], strict=True)
+        ),
+        (name, 0, ""),
+    )
+
+
+def unfold(item: Input, limits: Limits) -> list[Input]:
+    """Return the members of an archive; any other input as it is."""
+    if item.trouble is not None or item.live is not None:
+        return [item]
+    streams.BOUNDED[item.path] = limits
+    try:
+        state = item.path.stat()
+        found = members(item.path, state.st_size, state.st_mtime_ns, limits)
+    except OSError as error:
+        return [replace(item, trouble=f"cannot be read ({error.strerror}); copy it again")]
+    if found is None:
+        return [item]
+    return [
+        Input(member.path, f"{item.name}/{member.name}" if member.name else item.name, member.trouble)
+        for member in found
+    ]
+
+
+@cache
+def members(path: Path, size: int, modified_ns: int, limits: Limits) -> list[Member] | None:
+    """Return what an archive holds; one that has not changed is unfolded once."""
+    del size, modified_ns
+    return archives.unfold(path, limits)
+
+
+def without_parts(items: list[Input]) -> list[Input]:
+    """Leave out the write-ahead logs of databases that are listed: they are read together with those."""
+    names = {item.name for item in items}
+    return [item for item in items if not companions.is_part(item.name, names)]
 
 
 def apart(items: list[Input]) -> list[Input]:

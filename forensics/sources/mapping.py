@@ -15,9 +15,10 @@ PROBE = 16
 
 
 def contents(path: Path, damage: streams.Damage | None = None) -> mmap.mmap | bytes:
-    """Map a file; one that is compressed is unpacked into memory. An empty file gives no bytes."""
-    with path.open("rb") as file:
-        start = file.read(PROBE)
-        if len(start) == PROBE and streams.head(path, PROBE) == start:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    """Map a file; a compressed one and a member of an archive are unpacked into memory. An empty file gives no bytes."""
+    if path not in streams.STORED:
+        with path.open("rb") as file:
+            start = file.read(PROBE)
+            if len(start) == PROBE and streams.head(path, PROBE) == start:
+                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     return b"".join(streams.chunks(path, damage))

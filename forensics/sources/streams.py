@@ -1,20 +1,26 @@
-"""Bytes of one input, decompressed on the way, in pieces that fit into memory.
+"""Bytes of one input, unpacked and as UTF-8 text on the way, in pieces that fit into memory.
 
-A truncated gzip gives what can be saved and a :class:`Damage` note, never an error: the first member is inflated
-by zlib as far as it goes (RFC 1952 members may follow one another).
+A path names a file, or a member of an archive that :mod:`forensics.sources.archives` has put on record here: recognition,
+reading, quoting and hashing ask for the same path and see the same bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
-import zlib
 from collections import deque
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+
+from forensics.sources import compression, encodings
+from forensics.sources.limits import DEFAULT, Damage, Limits, collector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+
+__all__ = ["Damage", "Limits"]
 
 CHUNK = 1 << 20
 """Bytes read at once: large enough that the loop costs nothing, small enough to bound memory."""
@@ -28,68 +34,116 @@ CONTEXT_LINES = 4096
 """Lines before a candidate cut that the transport may look at."""
 CONTEXT_BYTES = 1 << 20
 """Bytes before a candidate cut that are looked at."""
-GZIP = b"\x1f\x8b"
 
 
 @dataclass(slots=True)
-class Damage:
-    """What went wrong while unpacking, filled in as the stream is read."""
+class Stored:
+    """What a path stands for that is no file of its own."""
 
-    notes: list[str] = field(default_factory=list)
+    pieces: Callable[[Damage], Iterator[bytes]]
+    """Yields the stored bytes, from the beginning at every call."""
+    size: int
+    modified_us: int
+    limits: Limits = DEFAULT
+    hashed: list[str] = field(default_factory=list)
+    """The SHA-256, once it is known."""
 
 
-def sha256(path: Path) -> str:
-    """Hash a file as it lies on disk (compressed if it is)."""
-    digest = hashlib.sha256()
+STORED: dict[Path, Stored] = {}
+"""Members of archives by the path that stands for each: that of the archive, then the member's name."""
+BOUNDED: dict[Path, Limits] = {}
+"""Files that are unpacked up to other limits than the usual ones."""
+
+
+def raw(path: Path, damage: Damage | None = None) -> Iterator[bytes]:
+    """Yield the bytes of an input as they are stored."""
+    if (stored := STORED.get(path)) is not None:
+        yield from stored.pieces(collector(damage))
+        return
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        yield from iter(lambda: file.read(CHUNK), b"")
+
+
+def unpacked(path: Path, damage: Damage | None = None) -> Iterator[bytes]:
+    """Yield the bytes of an input, unpacked where its first bytes say that it is compressed."""
+    damage = collector(damage)
+    stored = STORED.get(path)
+    yield from compression.unpack(
+        raw(path, damage), damage, stored.limits if stored else BOUNDED.get(path, DEFAULT)
+    )
 
 
 def chunks(path: Path, damage: Damage | None = None) -> Iterator[bytes]:
-    """Yield the decompressed bytes of a file; the magic bytes decide, never the extension."""
-    damage = damage or Damage()
-    with path.open("rb") as file:
-        head = file.read(2)
-        file.seek(0)
-        pieces = iter(lambda: file.read(CHUNK), b"")
-        yield from inflate(pieces, damage) if head == GZIP else pieces
+    """Yield the unpacked bytes of an input, as UTF-8 where they are text; the first bytes decide, never the extension."""
+    damage = collector(damage)
+    yield from encodings.as_text(unpacked(path, damage), damage)
 
 
-def inflate(pieces: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
-    """Inflate gzip members one after another; damage ends the stream with a note instead of an error."""
-    engine = zlib.decompressobj(31)
-    given = 0
-    try:
-        for piece in pieces:
-            rest = piece
-            while rest:
-                if engine.eof:
-                    if not rest.lstrip(b"\0"):
-                        break
-                    engine = zlib.decompressobj(31)
-                out = engine.decompress(rest)
-                given += len(out)
-                if out:
-                    yield out
-                rest = engine.unused_data if engine.eof else b""
-    except zlib.error as error:
-        damage.notes.append(
-            f"the gzip stream is damaged after {given:,} bytes ({error}); what lies before was used"
-        )
-        return
-    if not engine.eof:
-        if out := engine.flush():
-            given += len(out)
-            yield out
-        damage.notes.append(
-            f"the gzip stream ends early after {given:,} bytes; what lies before was used, copy the file again for the rest"
-        )
+def sha256(path: Path) -> str:
+    """Hash an input as it is stored (compressed if it is)."""
+    stored = STORED.get(path)
+    if stored and stored.hashed:
+        return stored.hashed[0]
+    digest = hashlib.sha256()
+    for piece in raw(path):
+        digest.update(piece)
+    if stored:
+        stored.hashed.append(digest.hexdigest())
+    return digest.hexdigest()
+
+
+def size(path: Path) -> int:
+    """Return the stored size of an input in bytes."""
+    stored = STORED.get(path)
+    return stored.size if stored else path.stat().st_size
+
+
+def modified_us(path: Path) -> int:
+    """Return when an input was last written, in microseconds."""
+    stored = STORED.get(path)
+    return stored.modified_us if stored else path.stat().st_mtime_ns // 1000
+
+
+def beginning(path: Path, size: int) -> bytes:
+    """Return the first unpacked bytes of an input, whatever they are."""
+    taken = b""
+    if path not in STORED:
+        with path.open("rb") as file:
+            first = file.read(max(size, compression.HEADER))
+        if compression.codec_of(first) is None and compression.skippable(first) is None:
+            return first[:size]
+    for piece in unpacked(path, Damage()):
+        taken += piece
+        if len(taken) >= size:
+            break
+    return taken[:size]
+
+
+def exists(path: Path) -> bool:
+    """Is there such a file or member?"""
+    return path in STORED or path.is_file()
+
+
+@contextmanager
+def copied(*paths: Path) -> Iterator[list[Path]]:
+    """Give private unpacked copies of inputs to a reader that needs files; they are removed afterwards."""
+    with TemporaryDirectory(prefix="forensics-") as folder:
+        copies = []
+        for number, path in enumerate(paths):
+            copies.append(Path(folder, str(number)))
+            write(path, copies[-1])
+        yield copies
+
+
+def write(path: Path, target: Path) -> None:
+    """Write an input, unpacked, into a new file."""
+    with target.open("xb") as out:
+        for piece in unpacked(path):
+            out.write(piece)
 
 
 def head(path: Path, size: int = HEAD) -> bytes:
-    """Return the first decompressed bytes of a file."""
+    """Return the first bytes of an input as :func:`chunks` has them."""
     taken = b""
     for piece in chunks(path):
         taken += piece
@@ -105,7 +159,7 @@ def shards(
     buffer = bytearray()
     for piece in pieces:
         buffer += piece
-        if safe_cut is None:
+        if safe_cut is None or b"\n" not in piece:
             continue
         while len(buffer) >= size:
             cut = find_cut(buffer, size, safe_cut)

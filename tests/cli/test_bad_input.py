@@ -162,10 +162,13 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         "binary data of an unknown kind; export it as text or JSON",
     ),
     "unknown": (lambda path: path.write_text("lorem ipsum\n" * 50), "no known format fits its lines; "),
-    "zip": (lambda path: path.write_bytes(b"PK\x03\x04" + b"\0" * 99), "a zip archive; unpack it first"),
+    "zip": (
+        lambda path: path.write_bytes(b"PK\x03\x04" + b"\0" * 99),
+        "the zip has no readable table of contents",
+    ),
     "zstd": (
         lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd" + b"\0" * 99),
-        "zstd-compressed; unpack it first",
+        "the zstd stream ",
     ),
     "journal": (lambda path: path.write_bytes(b"LPKSHHRH" + b"\0" * 300), ""),
     "sqlite": (

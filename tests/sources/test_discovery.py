@@ -163,3 +163,46 @@ def test_standard_input_is_spooled(monkeypatch) -> None:
     assert item.path.parent.stat().st_mode & 0o077 == 0
     item.path.unlink()
     item.path.parent.rmdir()
+
+
+def test_rotated_sets_are_in_natural_order(tmp_path: Path) -> None:
+    """Numbers in names count by value, and the order does not hang on the order of the files."""
+    files(tmp_path, "x.log.10.gz", "x.log.2.gz", "x.log", "x.log.1", "a/9.log", "a/10.log", "x-json.log.1.gz")
+
+    assert names(tmp_path) == [
+        "a/9.log",
+        "a/10.log",
+        "x-json.log.1.gz",
+        "x.log",
+        "x.log.1",
+        "x.log.2.gz",
+        "x.log.10.gz",
+    ]
+
+
+def test_natural_order_is_total() -> None:
+    """Names that differ only in leading zeros, or in nothing but endless digits, are still in one order."""
+    found = ["a01", "a1", "a001", "a" + "9" * 5000, "a", "", "1", "01", "a1b", "a1-"]
+
+    backwards = list(reversed(found))
+
+    assert sorted(found, key=discovery.natural) == sorted(backwards, key=discovery.natural)
+    assert len({discovery.natural(name) for name in found}) == len(found)
+
+
+def test_limits_reach_a_single_file(tmp_path: Path) -> None:
+    """A compressed file is unpacked up to the limit that was given with it."""
+    import gzip
+
+    from forensics.sources import streams
+
+    path = tmp_path / "a.log.gz"
+    path.write_bytes(gzip.compress(b"line\n" * 1_000_000))
+    (item,) = discovery.discover([str(path)], limits=streams.Limits(total=2 << 20))
+    damage = streams.Damage()
+    given = sum(map(len, streams.chunks(item.path, damage)))
+
+    assert given < 5_000_000
+    assert [note.partition(" after")[0] for note in damage.notes] == ["unpacking stopped"]
+    (item,) = discovery.discover([str(path)])
+    assert sum(map(len, streams.chunks(item.path))) == 5_000_000

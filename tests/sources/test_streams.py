@@ -216,10 +216,10 @@ class TestLinesAt:
     ) -> None:
         """Each wanted line gives the bytes from its start, whatever the chunks; a line that is not there gives none."""
         data = b"\n".join(lines) + b"\n" * ended
-        if data.startswith(streams.GZIP):
-            return
+        path = put(tmp_path, data)
         monkeypatch_module.setattr(streams, "CHUNK", chunk)
-        found = streams.lines_at(put(tmp_path, data), wanted, window)
+        data = b"".join(streams.chunks(path))
+        found = streams.lines_at(path, wanted, window)
         starts = [0, *[at + 1 for at, byte in enumerate(data) if byte == 10]]
         truth = {line: data[starts[line - 1] :][:window] for line in wanted if line <= len(starts)}
 
