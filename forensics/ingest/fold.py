@@ -173,7 +173,7 @@ def dated(
         index = fact.source.index
         has_naive = any(
             frame.filter((pl.col("source") == index) & pl.col("naive")).height
-            for name in ("seconds", "beats", "samples")
+            for name in ("seconds", "beats", "samples", "alerts")
             if (frame := frames[name]).height
         )
         zone = zones(fact.source) if has_naive or fact.zoneless else Zone("UTC", "stated")

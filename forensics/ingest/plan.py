@@ -16,7 +16,7 @@ from forensics import formats
 from forensics.formats.text import TextShape, text_transport
 from forensics.formats.transports.journald_live import LIVE
 from forensics.model.errors import UsageError
-from forensics.sources import streams
+from forensics.sources import sqlite, streams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,6 +89,19 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
     if given is not None:
         plug, first = resolve(given)
         return Plan(item, index, plug, plug.name, f"{given}, as case.toml says", first_format=first)
+    ranked = scored(head)
+    if ranked[0][1] < ENOUGH and head.startswith(sqlite.MAGIC):
+        ranked = scored(sqlite.schema(item.path))
+    (best, score), (second, runner_up) = ranked[0], ranked[1]
+    choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
+    if score < ENOUGH or score == runner_up:
+        return Plan(item, index, None, None, choice, unknown(head))
+    plug, first = resolve(best)
+    return Plan(item, index, plug, plug.name, choice, first_format=first)
+
+
+def scored(head: bytes) -> list[tuple[str, float]]:
+    """Return every format with its score for a head, the best first."""
     plugs: dict[str, Transport | Monitor] = {**formats.all_transports(), **formats.all_monitors()}
     scores = {name: plug.sniff(head) for name, plug in plugs.items()}
     scores |= {
@@ -96,13 +109,7 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         for name, message in formats.all_messages().items()
         if message.time
     }
-    ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
-    (best, score), (second, runner_up) = ranked[0], ranked[1]
-    choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
-    if score < ENOUGH or score == runner_up:
-        return Plan(item, index, None, None, choice, unknown(head))
-    plug, first = resolve(best)
-    return Plan(item, index, plug, plug.name, choice, first_format=first)
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def resolve(name: str) -> tuple[Transport | Monitor, str | None]:
