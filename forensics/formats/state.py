@@ -14,10 +14,11 @@ import polars as pl
 from forensics.formats.jsonl import CLOCK, TIME, first_of
 from forensics.model.frames import most
 from forensics.model.plug import Parsed
+from forensics.model.schema import FRAMES, conform
 from forensics.sources import clock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 STATUS = (
     "status", "state", "ok", "up", "result", "success", "healthy", "is_up", "alive", "outcome", "last_status",
@@ -329,3 +330,31 @@ def rows_of(table: pl.DataFrame, fields: Mapping[str, str], name: str) -> Parsed
     if kind_of(table.columns, fields) == "gauges":
         return gauges(table, fields, name if "value" in fields else "connections")
     return probes(table, fields, name)
+
+
+def framed(name: str, rows: Sequence[Mapping[str, object]]) -> pl.DataFrame | None:
+    """Return rows as a frame of the digest (``beats``, ``samples`` or ``alerts``); None where there are none.
+
+    A row that does not say otherwise is not naive.
+    """
+    if not rows:
+        return None
+    full = [{"naive": False, **row} for row in rows]
+    return pl.DataFrame(full, schema=FRAMES[name], strict=False)
+
+
+def joined(parts: Sequence[Parsed], notes: Iterable[str] = ()) -> Parsed:
+    """Return what several lists of one file say together."""
+    kinds = ("beats", "samples", "alerts")
+    have = {kind: [found for part in parts if (found := getattr(part, kind)) is not None] for kind in kinds}
+    beats, samples, alerts = (
+        pl.concat([conform(frame, FRAMES[kind]) for frame in have[kind]]) if have[kind] else None
+        for kind in kinds
+    )
+    said = dict.fromkeys([*notes, *(note for part in parts for note in part.notes)])
+    return Parsed(beats=beats, samples=samples, alerts=alerts, notes=tuple(said))
+
+
+def moments(texts: Sequence[str | None]) -> list[int | None]:
+    """Return stated instants of a few texts in microseconds UTC; a time without a zone is taken as it stands."""
+    return times(pl.Series(texts, dtype=pl.String)).frame["ts"].to_list()

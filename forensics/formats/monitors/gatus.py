@@ -3,11 +3,11 @@
     endpoint_results(endpoint_id, success, errors, status, duration, timestamp)
     (1, 0, 'context deadline exceeded|~|x', 0, 10000000000, '2026-11-29 12:15:31.1 +0000 UTC')
 
-``timestamp`` is taken when the result is made, before the request is sent, in UTC as Go's ``time.String`` writes it;
-``duration`` is nanoseconds; ``status`` 0 means that no answer came; errors are joined by ``|~|``. By default the last 100
+``timestamp`` is taken when the check has ended, in UTC as Go's ``time.String`` writes it; ``duration`` is nanoseconds, and the
+check is placed where it began, at the one less the other; ``status`` 0 means that no answer came; errors are joined by ``|~|``. By default the last 100
 results of an endpoint are kept, so that the first row is not the begin of the watch.
 
-Reference: TwiN/gatus storage/store/sql/sql.go, storage/config.go.
+Reference: TwiN/gatus storage/store/sql/sql.go, storage/config.go, core/endpoint.go (EvaluateHealth).
 """
 
 from __future__ import annotations
@@ -43,13 +43,14 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
             raise UnreadableError("it has no tables endpoints and endpoint_results", remedy="copy it again with its -wal file")
         table = sqlite.frame(database, QUERY)
     read = times(table["timestamp"].cast(pl.String)) if table.height else None
+    duration = pl.col("duration").cast(pl.Int64, strict=False)
     code = pl.col("http_status").cast(pl.Int16, strict=False)
     rows = table.with_columns(
-        ts=read.frame["ts"] if read else None,
+        ts=(read.frame["ts"] if read else pl.lit(None, dtype=pl.Int64)) - (duration // 1000).fill_null(0),
         naive=pl.lit(value=False),
         monitor=pl.col("monitor").cast(pl.String).fill_null("endpoint that was removed"),
         status=pl.when(pl.col("success").cast(pl.Int64, strict=False) == 1).then(pl.lit("up")).otherwise(pl.lit("down")),
-        latency_ms=pl.col("duration").cast(pl.Float64, strict=False) / 1e6,
+        latency_ms=duration / 1e6,
         http_status=pl.when(code > 0).then(code),
         error=pl.col("error").cast(pl.String).replace("", None).str.replace_all("|~|", "; ", literal=True),
     ).filter(pl.col("success").cast(pl.Int64, strict=False).is_in([0, 1]))
@@ -59,7 +60,7 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
 PLUG = Monitor(
     name="gatus",
     title="Gatus database",
-    marks="when the result was begun, before the request",
+    marks="start of the check: its recorded end less its duration",
     sniff=sniff,
     parse=parse,
     binary=True,

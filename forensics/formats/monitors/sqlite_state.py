@@ -15,7 +15,7 @@ from pathlib import Path  # noqa: TC003 - part of the plug's signature
 import polars as pl
 
 from forensics.formats.jsonl import TIME, known_as
-from forensics.formats.state import kind_of, rows_of, some
+from forensics.formats.state import joined, kind_of, rows_of
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed
 from forensics.sources import sqlite
@@ -53,11 +53,7 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
             parts.append(rows_of(table.with_columns(pl.exclude("line").cast(pl.String)), fields, name))
     if not parts:
         raise UnreadableError(NONE)
-    frames = {
-        kind: some(pl.concat(have, how="diagonal_relaxed")) if (have := [found for part in parts if (found := getattr(part, kind)) is not None]) else None
-        for kind in ("beats", "samples", "alerts")
-    }
-    return Parsed(**frames, notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)))
+    return joined(parts)
 
 
 PLUG = Monitor(

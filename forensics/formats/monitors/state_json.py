@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 from typing import Any
 
-import polars as pl
-
 from forensics.formats.jsonl import TIME, head_values, known_as, read, table
-from forensics.formats.state import TARGET, gauges, kind_of, probes, some, time_columns
+from forensics.formats.state import TARGET, gauges, joined, kind_of, probes, time_columns
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed
 
@@ -57,8 +55,8 @@ def search(value: Any, fields: Mapping[str, str], name: str = "probe", depth: in
     if isinstance(value, list):
         rows = [item for item in value if isinstance(item, dict)]
         kinds = [row_kind(row, fields) for row in rows]
-        for kind in dict.fromkeys(kind for kind in kinds if kind):
-            yield Found(name, kind, [row for row, its in zip(rows, kinds, strict=True) if its == kind])
+        for wanted in dict.fromkeys(kind for kind in kinds if kind):
+            yield Found(name, wanted, [row for row, its in zip(rows, kinds, strict=True) if its == wanted])
         rest: list[Any] = [row for row, its in zip(rows, kinds, strict=True) if its is None]
         for item in rest + [item for item in value if isinstance(item, list)]:
             yield from search(item, fields, name, depth + 1)
@@ -106,14 +104,7 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
             "no list in it has a time and a result or a gauge",
             remedy="name its fields in case.toml: [[source]] fields",
         )
-    frames = {
-        name: pl.concat(have, how="diagonal_relaxed") if (have := [getattr(part, name) for part in parts if getattr(part, name) is not None]) else pl.DataFrame()
-        for name in ("beats", "samples", "alerts")
-    }
-    notes = dict.fromkeys(note for part in parts for note in part.notes)
-    return Parsed(
-        **{name: some(frame) for name, frame in frames.items()}, notes=(*document.notes, *notes)
-    )
+    return joined(parts, document.notes)
 
 
 PLUG = Monitor(
