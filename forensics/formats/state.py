@@ -79,8 +79,9 @@ NAMED = (
     "%a, %d %b %Y %H:%M:%S %z",  # RFC 2822, HTTP
     "%a %b %d %H:%M:%S %z %Y",
     "%d/%b/%Y:%H:%M:%S %z",  # combined log
+    "%a %d %b %Y %I:%M:%S %p %z",  # date(1) of glibc
 )
-NAMED_LOCAL = ("%a %b %d %H:%M:%S %Y", "%d %b %Y %H:%M:%S", "%b %d, %Y %H:%M:%S")
+NAMED_LOCAL = ("%a %b %d %H:%M:%S %Y", "%a %d %b %Y %I:%M:%S %p", "%a %d %b %Y %H:%M:%S", "%d %b %Y %H:%M:%S", "%b %d, %Y %H:%M:%S")
 EITHER_ORDER = "its dates can be read day first or month first and nothing in the file decides: {n} rows have no time; export ISO dates"
 DAY_US = 86_400_000_000
 CLOSE_DAYS, FAR_DAYS = 2, 20
