@@ -143,9 +143,7 @@ def table(rows: Sequence[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
 def whole(path: Path) -> bytes:
     """Return the unpacked bytes of a file as UTF-8."""
     data = b"".join(streams.chunks(path))
-    return (
-        decoded(data).encode() if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else data
-    )
+    return decoded(data).encode() if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else data
 
 
 def plain(value: object) -> str | None:
@@ -213,15 +211,15 @@ def salvaged(text: str) -> Any:
     best: tuple[int, tuple[str, ...]] | None = None
     before = ""
     for match in TOKEN.finditer(text):
-        token = match[0]
-        if token in "[{":
-            stack.append("]" if token == "[" else "}")
-        elif token in "]}":
-            if not stack or stack.pop() != token:
+        mark = match[0]
+        if mark in "[{":
+            stack.append("]" if mark == "[" else "}")
+        elif mark in "]}":
+            if not stack or stack.pop() != mark:
                 return None
-        elif token == "," and stack and stack[-1] == "]" and before in ("]", "}"):
+        elif mark == "," and stack and stack[-1] == "]" and before in ("]", "}"):
             best = match.start(), tuple(stack)
-        before = token[0]
+        before = mark[0]
     if best is None:
         return None
     end, closers = best

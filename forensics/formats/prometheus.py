@@ -73,11 +73,17 @@ def label(name: str) -> pl.Expr:
 def told(points: pl.DataFrame) -> Parsed:
     """Return what the points of some series say; the counts of lines are the caller's."""
     points = points.with_columns(
-        naive=pl.lit(value=False), place=pl.coalesce(label("instance"), label("target"), label("server"), pl.lit(""))
+        naive=pl.lit(value=False),
+        place=pl.coalesce(label("instance"), label("target"), label("server"), pl.lit("")),
     )
     stale = int((~points["value"].is_finite()).sum())
     finite = points.filter(pl.col("value").is_finite())
-    used = [*PROBES, *PARTS, *(gauge.use for gauge in GAUGES), *(name for gauge in GAUGES for name in gauge.limits)]
+    used = [
+        *PROBES,
+        *PARTS,
+        *(gauge.use for gauge in GAUGES),
+        *(name for gauge in GAUGES for name in gauge.limits),
+    ]
     rest = finite.filter(~pl.col("name").is_in(used))
     counters = rest.filter(pl.col("name").str.contains(COUNTER))
     rest = rest.filter(~pl.col("name").str.contains(COUNTER))
@@ -87,13 +93,26 @@ def told(points: pl.DataFrame) -> Parsed:
     if stale:
         notes.append(f"{stale} values are NaN or infinite and say nothing")
     if counters.height:
-        notes.append(f"{counters['name'].n_unique()} counters and constants are no gauges and were left out: query rate(NAME[5m])")
+        notes.append(
+            f"{counters['name'].n_unique()} counters and constants are no gauges and were left out: query rate(NAME[5m])"
+        )
     if others > FEW:
         notes.append(f"{others} other series were left out: query the ones that matter")
     elif others:
-        written = pl.when(pl.col("labels") == "").then("name").otherwise(pl.concat_str("name", pl.lit("{"), "labels", pl.lit("}")))
+        written = (
+            pl.when(pl.col("labels") == "")
+            .then("name")
+            .otherwise(pl.concat_str("name", pl.lit("{"), "labels", pl.lit("}")))
+        )
         parts.append(
-            rest.select("line", "naive", "ts", "value", series=written.replace("", "result of the query"), limit=pl.lit(None, dtype=pl.Float64))
+            rest.select(
+                "line",
+                "naive",
+                "ts",
+                "value",
+                series=written.replace("", "result of the query"),
+                limit=pl.lit(None, dtype=pl.Float64),
+            )
         )
     samples = pl.concat(parts) if parts else None
     return Parsed(beats=some(beats_of(finite)), samples=samples, notes=tuple(notes))
@@ -106,17 +125,23 @@ def beats_of(points: pl.DataFrame) -> pl.DataFrame:
         part = points.filter((pl.col("name") == name) & ~pl.col("labels").str.contains('phase="')).select(
             "labels", "ts", pl.col("value").alias(column)
         )
-        rows = rows.join(part.unique(["labels", "ts"]), on=["labels", "ts"], how="left", maintain_order="left")
+        rows = rows.join(
+            part.unique(["labels", "ts"]), on=["labels", "ts"], how="left", maintain_order="left"
+        )
     probe = pl.col("name") == "probe_success"
     return rows.select(
         "line",
         "naive",
         "ts",
-        monitor=pl.concat_str("name", label("job"), pl.col("place").replace("", None), separator=" ", ignore_nulls=True),
+        monitor=pl.concat_str(
+            "name", label("job"), pl.col("place").replace("", None), separator=" ", ignore_nulls=True
+        ),
         status=pl.when(pl.col("value") == 1).then(pl.lit("up")).otherwise(pl.lit("down")),
         latency_ms=pl.when(probe).then(pl.col("seconds") * 1000),
         http_status=pl.when(probe & (pl.col("code") > 0)).then("code").cast(pl.Int16, strict=False),
-        error=pl.when(pl.col("value") == 0).then(pl.col("name").replace_strict(PROBES, default=None, return_dtype=pl.String)),
+        error=pl.when(pl.col("value") == 0).then(
+            pl.col("name").replace_strict(PROBES, default=None, return_dtype=pl.String)
+        ),
     )
 
 
@@ -124,7 +149,9 @@ def samples_of(points: pl.DataFrame, gauge: Gauge) -> pl.DataFrame:
     """Return the use of one resource per instant, summed over all but its key, with the limit nearest in time."""
     key = label(gauge.key).fill_null("") if gauge.key else pl.lit("")
     keys = ["place", "key", "ts"]
-    use = points.filter((pl.col("name") == gauge.use) & pl.col("labels").str.contains(gauge.only or "")).with_columns(key=key)
+    use = points.filter(
+        (pl.col("name") == gauge.use) & pl.col("labels").str.contains(gauge.only or "")
+    ).with_columns(key=key)
     made = (
         use.group_by(keys, maintain_order=True)
         .agg(pl.col("line").min(), pl.col("value").sum(), pl.col("naive").first())
@@ -133,13 +160,21 @@ def samples_of(points: pl.DataFrame, gauge: Gauge) -> pl.DataFrame:
     limit = points.filter(pl.col("name").is_in(list(gauge.limits))).with_columns(key=key)
     limits = limit.group_by(keys).agg(limit=pl.col("value").max()).sort("ts", "place", "key")
     if limits.height and limits["ts"].null_count() == made["ts"].null_count() == 0:
-        made = made.join_asof(limits, on="ts", by=["place", "key"], strategy="nearest", check_sortedness=False)
+        made = made.join_asof(
+            limits, on="ts", by=["place", "key"], strategy="nearest", check_sortedness=False
+        )
     elif limits.height:
         single = limits.group_by("place", "key").agg(pl.col("limit").max())
         made = made.join(single, on=["place", "key"], how="left", maintain_order="left")
     else:
         made = made.with_columns(limit=pl.lit(None, dtype=pl.Float64))
     title = pl.concat_str(
-        pl.lit(gauge.series), pl.col("key").replace("", None), pl.col("place").replace("", None), separator=" ", ignore_nulls=True
+        pl.lit(gauge.series),
+        pl.col("key").replace("", None),
+        pl.col("place").replace("", None),
+        separator=" ",
+        ignore_nulls=True,
     )
-    return made.select("line", "naive", "ts", "value", series=title, limit=pl.when(pl.col("limit") > 0).then("limit"))
+    return made.select(
+        "line", "naive", "ts", "value", series=title, limit=pl.when(pl.col("limit") > 0).then("limit")
+    )

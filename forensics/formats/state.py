@@ -50,8 +50,30 @@ LATENCY_S = (
     "duration_seconds", "response_time_seconds", "latency_seconds", "time_s",
 )  # fmt: skip
 """Names whose values are seconds, also where only the name of curl's variable says so."""
-HTTP = ("http_status", "status_code", "code", "http_code", "httpcode", "statuscode", "codigo", "codigo_http", "response_code")
-ERROR = ("error", "err", "reason", "message", "msg", "erro", "motivo", "mensagem", "detail", "details", "grund")
+HTTP = (
+    "http_status",
+    "status_code",
+    "code",
+    "http_code",
+    "httpcode",
+    "statuscode",
+    "codigo",
+    "codigo_http",
+    "response_code",
+)
+ERROR = (
+    "error",
+    "err",
+    "reason",
+    "message",
+    "msg",
+    "erro",
+    "motivo",
+    "mensagem",
+    "detail",
+    "details",
+    "grund",
+)
 EVENT = ("event", "evento")
 VALUE = (
     "connections", "conns", "active", "used", "in_use", "sessions", "numbackends", "conexoes", "conexões", "conn", "current", "busy",
@@ -81,7 +103,13 @@ NAMED = (
     "%d/%b/%Y:%H:%M:%S %z",  # combined log
     "%a %d %b %Y %I:%M:%S %p %z",  # date(1) of glibc
 )
-NAMED_LOCAL = ("%a %b %d %H:%M:%S %Y", "%a %d %b %Y %I:%M:%S %p", "%a %d %b %Y %H:%M:%S", "%d %b %Y %H:%M:%S", "%b %d, %Y %H:%M:%S")
+NAMED_LOCAL = (
+    "%a %b %d %H:%M:%S %Y",
+    "%a %d %b %Y %I:%M:%S %p",
+    "%a %d %b %Y %H:%M:%S",
+    "%d %b %Y %H:%M:%S",
+    "%b %d, %Y %H:%M:%S",
+)
 EITHER_ORDER = "its dates can be read day first or month first and nothing in the file decides: {n} rows have no time; export ISO dates"
 DAY_US = 86_400_000_000
 CLOSE_DAYS, FAR_DAYS = 2, 20
@@ -121,10 +149,16 @@ def times(column: pl.Series, names: Iterable[str] = ()) -> Times:
         .dt.epoch("us")
     )
     spelled = text.str.replace(r" \([^)]*\)$", "").str.replace(r"Z$", " +0000").str.replace(r"GMT \+", "GMT+")
-    named = [spelled.str.to_datetime(pattern, time_unit="us", strict=False).dt.epoch("us") for pattern in NAMED]
-    plain = [text.str.to_datetime(pattern, time_unit="us", strict=False).dt.epoch("us") for pattern in NAMED_LOCAL]
+    named = [
+        spelled.str.to_datetime(pattern, time_unit="us", strict=False).dt.epoch("us") for pattern in NAMED
+    ]
+    plain = [
+        text.str.to_datetime(pattern, time_unit="us", strict=False).dt.epoch("us") for pattern in NAMED_LOCAL
+    ]
     frame = frame.with_columns(
-        stated=pl.coalesce(pl.when(number).then(clock.epoch_any(text)), pl.when(~number).then(clock.iso(text)), *named),
+        stated=pl.coalesce(
+            pl.when(number).then(clock.epoch_any(text)), pl.when(~number).then(clock.iso(text)), *named
+        ),
         wall=pl.coalesce(local, *plain),
     )
     left = frame["stated"].is_null() & frame["wall"].is_null() & frame["text"].str.contains(WRITTEN)
@@ -133,9 +167,13 @@ def times(column: pl.Series, names: Iterable[str] = ()) -> Times:
         ordered, said = day_or_month(frame["text"], {name.lower() for name in names})
         notes = (said,) if said else ()
         frame = frame.with_columns(ordered)
-        frame = frame.with_columns(stated=pl.coalesce("stated", "written"), wall=pl.coalesce("wall", "written_wall"))
+        frame = frame.with_columns(
+            stated=pl.coalesce("stated", "written"), wall=pl.coalesce("wall", "written_wall")
+        )
     return Times(
-        frame.select(ts=pl.coalesce("stated", "wall"), naive=pl.col("stated").is_null() & pl.col("wall").is_not_null()),
+        frame.select(
+            ts=pl.coalesce("stated", "wall"), naive=pl.col("stated").is_null() & pl.col("wall").is_not_null()
+        ),
         notes,
     )
 
@@ -182,10 +220,15 @@ def day_or_month(texts: pl.Series, names: set[str]) -> tuple[pl.DataFrame, str |
 
 def built(parts: pl.DataFrame, day: str, month: str) -> pl.Series:
     """Return the wall clock of dates whose day and month are these groups."""
-    whole = {name: pl.col(name).cast(pl.Int32, strict=False) for name in ("hour", "minute", "second", "year", day, month)}
+    whole = {
+        name: pl.col(name).cast(pl.Int32, strict=False)
+        for name in ("hour", "minute", "second", "year", day, month)
+    }
     half = pl.col("half").str.to_lowercase()
     hour = (
-        pl.when(half.is_null()).then(whole["hour"]).otherwise(whole["hour"] % 12 + 12 * (half == "p").cast(pl.Int32))
+        pl.when(half.is_null())
+        .then(whole["hour"])
+        .otherwise(whole["hour"] % 12 + 12 * (half == "p").cast(pl.Int32))
     )
     year = pl.when(whole["year"] < 100).then(whole["year"] + 2000).otherwise(whole["year"])
     written = pl.concat_str(
@@ -196,7 +239,9 @@ def built(parts: pl.DataFrame, day: str, month: str) -> pl.Series:
         ],
         separator="-",
     )
-    fraction = (pl.concat_str(pl.lit("0."), pl.col("fraction").str.slice(1)).cast(pl.Float64, strict=False) * 1e6).round()
+    fraction = (
+        pl.concat_str(pl.lit("0."), pl.col("fraction").str.slice(1)).cast(pl.Float64, strict=False) * 1e6
+    ).round()
     stamp = written.str.to_datetime("%Y-%m-%d-%H-%M-%S", time_unit="us", strict=False).dt.epoch("us")
     return parts.select(stamp + fraction.cast(pl.Int64).fill_null(0)).to_series()
 
@@ -282,7 +327,10 @@ def probes(table: pl.DataFrame, fields: Mapping[str, str], monitor: str = "probe
     silent = rows.filter(pl.col("event").is_null() & pl.col("status").is_null())
     alerts = rows.filter(pl.col("event").is_not_null()).with_columns(text=pl.col("event"))
     return Parsed(
-        beats=some(beats), alerts=some(alerts), notes=(*read.notes, *no_result(silent["state"])), in_records=rows.height
+        beats=some(beats),
+        alerts=some(alerts),
+        notes=(*read.notes, *no_result(silent["state"])),
+        in_records=rows.height,
     )
 
 

@@ -30,7 +30,20 @@ FIGURES = {
     "%util": "disk %util",
 }
 """Column of sar and ``sadf -d`` to the name that is told."""
-ITEMS = ("CPU", "DEV", "IFACE", "INTR", "TTY", "FILESYSTEM", "MOUNTPOINT", "BUS", "FAN", "TEMP", "SCREEN", "BAT")
+ITEMS = (
+    "CPU",
+    "DEV",
+    "IFACE",
+    "INTR",
+    "TTY",
+    "FILESYSTEM",
+    "MOUNTPOINT",
+    "BUS",
+    "FAN",
+    "TEMP",
+    "SCREEN",
+    "BAT",
+)
 """Columns that name the thing a row is about."""
 RESTART = "the host restarted (sysstat)"
 

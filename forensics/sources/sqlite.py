@@ -47,7 +47,9 @@ def schema(path: Path) -> bytes:
     """Return the statements that made a database, behind its magic; a schema may lie anywhere in the file, or in its log."""
     try:
         with copy(path) as database:
-            made = [str(row[0]) for row in database.execute("select sql from sqlite_master where sql not null")]
+            made = [
+                str(row[0]) for row in database.execute("select sql from sqlite_master where sql not null")
+            ]
     except (UnreadableError, OSError):
         return MAGIC
     return MAGIC + "\n".join(made).encode("utf-8", "replace")
@@ -65,7 +67,9 @@ def frame(database: sqlite3.Connection, query: str) -> pl.DataFrame:
     rows = cursor.fetchall()
     found = [{type(value) for value in column if value is not None} for column in zip(*rows, strict=True)]
     mixed = [not kinds <= {int, float} for kinds in found] if rows else [False] * len(names)
-    cleaned = [[words(value) if text else value for value, text in zip(row, mixed, strict=True)] for row in rows]
+    cleaned = [
+        [words(value) if text else value for value, text in zip(row, mixed, strict=True)] for row in rows
+    ]
     return pl.DataFrame(
         cleaned,
         schema={name: pl.String if text else None for name, text in zip(names, mixed, strict=True)},

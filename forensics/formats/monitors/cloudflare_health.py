@@ -10,13 +10,15 @@ Reference: https://developers.cloudflare.com/health-checks/ and the schema of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forensics.formats.jsonl import head_values, mapping, number, read, text
 from forensics.formats.state import framed, moments
 from forensics.model.plug import Monitor, Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 NODE = "healthCheckEventsAdaptive"
 STATUS = {"healthy": "up", "unhealthy": "down"}
@@ -75,7 +77,11 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
         )
         changed.append(row.get("healthChanged") in (1, True))
     alerts = [
-        {**{key: row[key] for key in ("line", "monitor", "ts")}, "state": row["status"], "text": row["error"] or "status change"}
+        {
+            **{key: row[key] for key in ("line", "monitor", "ts")},
+            "state": row["status"],
+            "text": row["error"] or "status change",
+        }
         for row, its in zip(rows, changed, strict=True)
         if its
     ]

@@ -32,7 +32,9 @@ KEPT = "Gatus keeps the last 100 results of an endpoint unless configured otherw
 
 def sniff(head: bytes) -> float:
     """1 for a SQLite file whose first pages name both tables."""
-    return 1.0 if head.startswith(sqlite.MAGIC) and b"endpoint_results" in head and b"endpoints" in head else 0.0
+    return (
+        1.0 if head.startswith(sqlite.MAGIC) and b"endpoint_results" in head and b"endpoints" in head else 0.0
+    )
 
 
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
@@ -40,7 +42,9 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     del fields
     with sqlite.copy(path) as database:
         if not sqlite.columns(database, "endpoint_results") or not sqlite.columns(database, "endpoints"):
-            raise UnreadableError("it has no tables endpoints and endpoint_results", remedy="copy it again with its -wal file")
+            raise UnreadableError(
+                "it has no tables endpoints and endpoint_results", remedy="copy it again with its -wal file"
+            )
         table = sqlite.frame(database, QUERY)
     read = times(table["timestamp"].cast(pl.String)) if table.height else None
     duration = pl.col("duration").cast(pl.Int64, strict=False)
@@ -49,7 +53,9 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
         ts=(read.frame["ts"] if read else pl.lit(None, dtype=pl.Int64)) - (duration // 1000).fill_null(0),
         naive=pl.lit(value=False),
         monitor=pl.col("monitor").cast(pl.String).fill_null("endpoint that was removed"),
-        status=pl.when(pl.col("success").cast(pl.Int64, strict=False) == 1).then(pl.lit("up")).otherwise(pl.lit("down")),
+        status=pl.when(pl.col("success").cast(pl.Int64, strict=False) == 1)
+        .then(pl.lit("up"))
+        .otherwise(pl.lit("down")),
         latency_ms=duration / 1e6,
         http_status=pl.when(code > 0).then(code),
         error=pl.col("error").cast(pl.String).replace("", None).str.replace_all("|~|", "; ", literal=True),

@@ -32,9 +32,7 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     """Read every result; a row is named by its ordinal."""
     del fields
     document = read(path)
-    pairs = [
-        (item, mapping(row)) for item in dicts(document.values) for row in listing(item.get("results"))
-    ]
+    pairs = [(item, mapping(row)) for item in dicts(document.values) for row in listing(item.get("results"))]
     ends = moments([text(row.get("timestamp")) for _, row in pairs])
     rows = [
         beat(index, item, row, end)
@@ -47,7 +45,11 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
 def beat(index: int, item: Mapping[str, Any], row: Mapping[str, Any], end: int | None) -> dict[str, object]:
     """Return one result."""
     took = number(row.get("duration"))
-    failed = [mapping(one).get("condition") for one in listing(row.get("conditionResults")) if mapping(one).get("success") is False]
+    failed = [
+        mapping(one).get("condition")
+        for one in listing(row.get("conditionResults"))
+        if mapping(one).get("success") is False
+    ]
     said = [str(one) for one in [*listing(row.get("errors")), *failed] if one]
     return {
         "line": index,

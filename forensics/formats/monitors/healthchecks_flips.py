@@ -37,7 +37,13 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     flips = list(dicts(document.values))
     instants = moments([text(row.get("timestamp")) for row in flips])
     rows = [
-        {"line": index, "monitor": f"healthchecks {path.stem}", "ts": ts, "state": "up" if row["up"] else "down", "text": "status change"}
+        {
+            "line": index,
+            "monitor": f"healthchecks {path.stem}",
+            "ts": ts,
+            "state": "up" if row["up"] else "down",
+            "text": "status change",
+        }
         for index, (row, ts) in enumerate(zip(flips, instants, strict=True), 1)
         if row.get("up") in (0, 1)
     ]

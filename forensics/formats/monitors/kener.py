@@ -28,7 +28,11 @@ QUERY = "select rowid as line, monitor_tag as monitor, timestamp, status, latenc
 
 def sniff(head: bytes) -> float:
     """1 for a SQLite file whose first pages name the table and its key."""
-    return 1.0 if head.startswith(sqlite.MAGIC) and b"monitoring_data" in head and b"monitor_tag" in head else 0.0
+    return (
+        1.0
+        if head.startswith(sqlite.MAGIC) and b"monitoring_data" in head and b"monitor_tag" in head
+        else 0.0
+    )
 
 
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
@@ -37,9 +41,13 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     with sqlite.copy(path) as database:
         columns = sqlite.columns(database, "monitoring_data")
         if not columns:
-            raise UnreadableError("it has no table monitoring_data", remedy="copy it again with its -wal file")
+            raise UnreadableError(
+                "it has no table monitoring_data", remedy="copy it again with its -wal file"
+            )
         table = sqlite.frame(database, QUERY.format(raw="raw_status" if "raw_status" in columns else "null"))
-    said = pl.coalesce(pl.col("raw_status").cast(pl.String), pl.col("status").cast(pl.String)).str.to_uppercase()
+    said = pl.coalesce(
+        pl.col("raw_status").cast(pl.String), pl.col("status").cast(pl.String)
+    ).str.to_uppercase()
     filled = pl.col("type").cast(pl.String).is_in(FILLED).fill_null(value=False)
     rows = table.with_columns(
         ts=pl.col("timestamp").cast(pl.Int64, strict=False) * 1_000_000,
@@ -48,16 +56,28 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
         status=said.replace_strict(STATUS, default=None, return_dtype=pl.String),
         measured=~filled,
     ).with_columns(
-        error=pl.when(pl.col("said") == "DEGRADED").then(pl.lit("degraded")).when(pl.col("status") == "down").then(pl.col("type").cast(pl.String)),
-        latency_ms=pl.when(pl.col("status") == "up").then(pl.col("latency_ms").cast(pl.Float64, strict=False)),
+        error=pl.when(pl.col("said") == "DEGRADED")
+        .then(pl.lit("degraded"))
+        .when(pl.col("status") == "down")
+        .then(pl.col("type").cast(pl.String)),
+        latency_ms=pl.when(pl.col("status") == "up").then(
+            pl.col("latency_ms").cast(pl.Float64, strict=False)
+        ),
     )
-    unmeasured, empty = rows.filter(~pl.col("measured")).height, rows.filter(pl.col("measured") & pl.col("status").is_null()).height
+    unmeasured, empty = (
+        rows.filter(~pl.col("measured")).height,
+        rows.filter(pl.col("measured") & pl.col("status").is_null()).height,
+    )
     notes = []
     if unmeasured:
-        notes.append(f"{unmeasured} rows are filled in (default status, by hand) and count neither as up nor as down")
+        notes.append(
+            f"{unmeasured} rows are filled in (default status, by hand) and count neither as up nor as down"
+        )
     if empty:
         notes.append(f"{empty} rows say that there was no data")
-    return Parsed(beats=some(rows.filter(pl.col("measured") & pl.col("status").is_not_null())), notes=tuple(notes))
+    return Parsed(
+        beats=some(rows.filter(pl.col("measured") & pl.col("status").is_not_null())), notes=tuple(notes)
+    )
 
 
 PLUG = Monitor(

@@ -32,7 +32,9 @@ def sniff(head: bytes) -> float:
     """Share of lines that are metrics or their comments; without a comment or labels it is anything."""
     lines = lines_of(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
     lines = lines.filter(lines.str.strip_chars() != "")
-    if not len(lines) or not (lines.str.contains(r"^# (?:HELP|TYPE) \S+").any() or lines.str.contains(r'^[a-z_:]\w*\{\w+="').any()):
+    if not len(lines) or not (
+        lines.str.contains(r"^# (?:HELP|TYPE) \S+").any() or lines.str.contains(r'^[a-z_:]\w*\{\w+="').any()
+    ):
         return 0.0
     return 0.95 * (mean(lines.str.contains(f"{LINE}|{COMMENT}")) or 0.0)
 
@@ -40,7 +42,9 @@ def sniff(head: bytes) -> float:
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     """Read every value."""
     del fields
-    table = pl.DataFrame({"raw": lines_of(whole(path)).str.strip_chars_end()}).with_row_index("line", offset=1)
+    table = pl.DataFrame({"raw": lines_of(whole(path)).str.strip_chars_end()}).with_row_index(
+        "line", offset=1
+    )
     blank = int((table["raw"] == "").sum())
     comments = table.filter(pl.col("raw").str.starts_with("#"))
     rest = table.filter((pl.col("raw") != "") & ~pl.col("raw").str.starts_with("#"))

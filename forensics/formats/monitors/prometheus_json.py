@@ -13,9 +13,8 @@ Reference: prometheus/prometheus docs/querying/api.md, cmd/promtool/main.go.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -24,7 +23,12 @@ from forensics.formats.prometheus import POINTS, STALE, told
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed
 
-ANSWER = re.compile(rb'^\s*\{\s*"status"\s*:\s*"(?:error"\s*,\s*"errorType"|success"[^\0]{0,400}?"resultType"\s*:\s*"(?:matrix|vector|scalar|string)")')
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ANSWER = re.compile(
+    rb'^\s*\{\s*"status"\s*:\s*"(?:error"\s*,\s*"errorType"|success"[^\0]{0,400}?"resultType"\s*:\s*"(?:matrix|vector|scalar|string)")'
+)
 STEPS = 3
 """Values from which a constant distance is a step."""
 
@@ -55,7 +59,9 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
                 remedy="correct the query and export again",
             )
     rows = [
-        (labels(metric), seconds, value) for value_ in document.values for metric, seconds, value in points(value_)
+        (labels(metric), seconds, value)
+        for value_ in document.values
+        for metric, seconds, value in points(value_)
     ]
     table = pl.DataFrame(
         [

@@ -41,7 +41,9 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     lines = lines_of(whole(path)).str.strip_chars_end()
     table = pl.DataFrame({"raw": lines}).with_row_index("line", offset=1)
     blank = int((table["raw"] == "").sum())
-    groups = table.filter(pl.col("raw") != "").with_columns(pl.col("raw").str.extract_groups(LINE)).unnest("raw")
+    groups = (
+        table.filter(pl.col("raw") != "").with_columns(pl.col("raw").str.extract_groups(LINE)).unnest("raw")
+    )
     ok = pl.col("series").is_not_null() | pl.col("value").is_not_null()
     unparsed = groups.filter(~ok)
     points = (

@@ -83,7 +83,9 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
 def dated(rows: list[dict[str, object]], stamps: list[str]) -> list[dict[str, object]]:
     """Give rows their instants."""
     read_ = times(pl.Series(stamps, dtype=pl.String)).frame
-    return [{**row, "ts": ts, "naive": naive} for row, (ts, naive) in zip(rows, read_.iter_rows(), strict=True)]
+    return [
+        {**row, "ts": ts, "naive": naive} for row, (ts, naive) in zip(rows, read_.iter_rows(), strict=True)
+    ]
 
 
 PLUG = Monitor(

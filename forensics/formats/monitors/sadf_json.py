@@ -11,16 +11,18 @@ Reference: sysstat/sysstat json_stats.c, sadf_misc.c; sadf(1).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from forensics.formats.jsonl import listing, mapping, number, read, text
 from forensics.formats.state import framed, times
 from forensics.formats.sysstat import RESTART, figure
 from forensics.model.plug import Monitor, Parsed
 
-import polars as pl
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 COLUMNS = {
     "memory": {"memused-percent": "%memused", "commit-percent": "%commit", "swpused-percent": "%swpused"},
@@ -29,7 +31,15 @@ COLUMNS = {
     "queue": {"runq-sz": "runq-sz", "ldavg-1": "ldavg-1", "blocked": "blocked"},
 }
 """Activity to its fields, and the column that sar gives them."""
-CPU = {"user": "%user", "usr": "%usr", "system": "%system", "sys": "%sys", "iowait": "%iowait", "steal": "%steal", "idle": "%idle"}
+CPU = {
+    "user": "%user",
+    "usr": "%usr",
+    "system": "%system",
+    "sys": "%sys",
+    "iowait": "%iowait",
+    "steal": "%steal",
+    "idle": "%idle",
+}
 DISK = {"await": "await", "util-percent": "%util"}
 
 
@@ -48,7 +58,11 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     alerts: list[dict[str, object]] = []
     restarts: list[tuple[str | None, bool]] = []
     line = 0
-    for host in (mapping(item) for value in document.values for item in listing(mapping(mapping(value).get("sysstat")).get("hosts"))):
+    for host in (
+        mapping(item)
+        for value in document.values
+        for item in listing(mapping(mapping(value).get("sysstat")).get("hosts"))
+    ):
         name = text(host.get("nodename")) or "host"
         for interval in map(mapping, listing(host.get("statistics"))):
             line += 1
@@ -77,7 +91,9 @@ def stamped(stamp: Mapping[str, Any], host: Mapping[str, Any]) -> tuple[str | No
 def dated(rows: list[dict[str, object]], stamps: list[tuple[str | None, bool]]) -> list[dict[str, object]]:
     """Give rows their instants."""
     read_ = times(pl.Series([stamp for stamp, _ in stamps], dtype=pl.String)).frame["ts"]
-    return [{**row, "ts": ts, "naive": not utc} for row, ts, (_, utc) in zip(rows, read_, stamps, strict=True)]
+    return [
+        {**row, "ts": ts, "naive": not utc} for row, ts, (_, utc) in zip(rows, read_, stamps, strict=True)
+    ]
 
 
 def told(interval: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
@@ -89,7 +105,10 @@ def told(interval: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         part = mapping(interval.get(activity))
         found += [(figure(column, None), number(part.get(key))) for key, column in columns.items()]
     for disk in map(mapping, listing(interval.get("disk"))):
-        found += [(figure(column, text(disk.get("disk-device"))), number(disk.get(key))) for key, column in DISK.items()]
+        found += [
+            (figure(column, text(disk.get("disk-device"))), number(disk.get(key)))
+            for key, column in DISK.items()
+        ]
     yield from ((series, value) for series, value in found if series is not None and value is not None)
 
 

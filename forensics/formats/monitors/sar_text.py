@@ -28,7 +28,9 @@ from forensics.model.frames import mean
 from forensics.model.plug import Monitor, Parsed
 
 HEADER = re.compile(r"^Linux \S+ \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s.*)?$")
-TIMED = re.compile(r"^(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?: (?P<half>AM|PM))?\s+(?P<rest>\S.*)$")
+TIMED = re.compile(
+    r"^(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?: (?P<half>AM|PM))?\s+(?P<rest>\S.*)$"
+)
 SUMMARY = re.compile(r"^[^\W\d]+:\s")
 LINE = rf"{HEADER.pattern.replace('?P<host>', '?:').replace('?P<date>', '?:')}|^\d\d:\d\d:\d\d(?: [AP]M)?\s+\S|{SUMMARY.pattern}"
 UNDATED = "the day and month of its header could be either: nothing is placed in time; export with S_TIME_FORMAT=ISO sar, or sadf -j"
@@ -71,7 +73,15 @@ class Reader:
             return bool(SUMMARY.match(raw))
         cells = timed["rest"].split()
         if "RESTART" in timed["rest"]:
-            self.alerts.append({"line": line, "monitor": f"host {self.host}", "state": "restart", "text": RESTART, **self.at(timed)})
+            self.alerts.append(
+                {
+                    "line": line,
+                    "monitor": f"host {self.host}",
+                    "state": "restart",
+                    "text": RESTART,
+                    **self.at(timed),
+                }
+            )
             return True
         if number(cells[-1].replace(",", ".")) is None:
             if cells != self.columns:
@@ -85,7 +95,9 @@ class Reader:
         for name, cell in zip(self.columns, cells, strict=True):
             series, value = figure(name, item), number(cell.replace(",", "."))
             if series is not None and value is not None:
-                self.samples.append({"line": line, "series": f"host {self.host} {series}", "value": value, **stamp})
+                self.samples.append(
+                    {"line": line, "series": f"host {self.host} {series}", "value": value, **stamp}
+                )
         return True
 
     def at(self, timed: re.Match[str]) -> dict[str, object]:
@@ -109,7 +121,9 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     del fields
     lines = lines_of(whole(path)).str.strip_chars_end()
     name = re.fullmatch(r"sar?(\d\d)(?:\..*)?", path.name)
-    reader = Reader(int(name[1]) if name else None, bool(lines.str.contains(r"^\d\d:\d\d:\d\d [AP]M\s").any()))
+    reader = Reader(
+        int(name[1]) if name else None, bool(lines.str.contains(r"^\d\d:\d\d:\d\d [AP]M\s").any())
+    )
     in_records = blank = unparsed = 0
     first_unparsed: int | None = None
     for line, raw in enumerate(lines, 1):

@@ -33,7 +33,8 @@ def sniff(head: bytes) -> float:
         return 0.0
     made = (match.decode("utf-8", "replace") for match in TABLE.findall(head))
     columns = (
-        [known_as(found[1]) for part in sql.split(",") if (found := COLUMN.match(part.strip()))] for sql in made
+        [known_as(found[1]) for part in sql.split(",") if (found := COLUMN.match(part.strip()))]
+        for sql in made
     )
     return SURE if any(set(TIME) & set(names) and kind_of(names) for names in columns) else 0.0
 
@@ -42,7 +43,10 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     """Read every table that fits."""
     parts: list[Parsed] = []
     with sqlite.copy(path) as database:
-        names = [row[0] for row in database.execute("select name from sqlite_master where type = 'table' order by name")]
+        names = [
+            row[0]
+            for row in database.execute("select name from sqlite_master where type = 'table' order by name")
+        ]
         for name in names:
             columns = {known_as(column) for column in sqlite.columns(database, name)}
             if not columns & {*TIME, known_as(fields.get("time", ""))} or not kind_of(columns, fields):

@@ -61,5 +61,9 @@ PLUG = Monitor(
     marks="as the program has it: start of the check, or when the sample was taken",
     sniff=sniff,
     parse=parse,
-    binary=False,
+    samples=(
+        "ts,status,connections,max\n1795954455,warn,91,100",
+        "data;hora;estado;latencia_ms\n29/11/2026;12:14:31;fora;30000,5",
+        '"checked_at","url","ok","ms"\n"2026-11-29T12:14:31Z","https://shop.example/health","false","12"',
+    ),
 )

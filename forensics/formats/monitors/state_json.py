@@ -8,15 +8,17 @@ its ordinal from 1. Cloudflare KV values and Durable Object storage are of this 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forensics.formats.jsonl import TIME, head_values, known_as, read, table
 from forensics.formats.state import TARGET, gauges, joined, kind_of, probes, time_columns
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 SURE = 0.7
 """A format that knows its fields wins over names that merely fit, one object a line over a list."""
@@ -62,12 +64,18 @@ def search(value: Any, fields: Mapping[str, str], name: str = "probe", depth: in
             yield from search(item, fields, name, depth + 1)
     elif isinstance(value, dict):
         named = called(value) or name
-        inner = [item for key, item in value.items() for item in search(item, fields, under(key, named), depth + 1)]
+        inner = [
+            item for key, item in value.items() for item in search(item, fields, under(key, named), depth + 1)
+        ]
         if inner:
             yield from inner
         elif depth == 0 and (kind := row_kind(value, fields)):
             yield Found(named, kind, [value])
-        elif states := [{**item, "name": called(item) or key} for key, item in value.items() if isinstance(item, dict) and row_kind(item, fields)]:
+        elif states := [
+            {**item, "name": called(item) or key}
+            for key, item in value.items()
+            if isinstance(item, dict) and row_kind(item, fields)
+        ]:
             yield Found(named, row_kind(states[0], fields) or "probes", states)
 
 

@@ -34,9 +34,13 @@ def sniff(head: bytes) -> float:
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     """Read every sample."""
     del fields
-    table = pl.DataFrame({"raw": lines_of(whole(path)).str.strip_chars_end()}).with_row_index("line", offset=1)
+    table = pl.DataFrame({"raw": lines_of(whole(path)).str.strip_chars_end()}).with_row_index(
+        "line", offset=1
+    )
     blank = int((table["raw"] == "").sum())
-    groups = table.filter(pl.col("raw") != "").with_columns(pl.col("raw").str.extract_groups(LINE)).unnest("raw")
+    groups = (
+        table.filter(pl.col("raw") != "").with_columns(pl.col("raw").str.extract_groups(LINE)).unnest("raw")
+    )
     unparsed = groups.filter(pl.col("time").is_null())
     points = groups.filter(pl.col("time").is_not_null()).select(
         "line",

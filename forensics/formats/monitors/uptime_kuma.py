@@ -89,7 +89,9 @@ def beats_of(database: sqlite3.Connection) -> Parsed:
     paused = rows.filter(pl.col("active") == 0)["monitor"].unique().sort().to_list()
     if paused:
         notes.append(f"paused in Uptime Kuma when the file was copied: {', '.join(map(str, paused))}")
-    return Parsed(beats=some(kept), alerts=some(alerts), samples=some(failed_per_hour(hourly)), notes=tuple(notes))
+    return Parsed(
+        beats=some(kept), alerts=some(alerts), samples=some(failed_per_hour(hourly)), notes=tuple(notes)
+    )
 
 
 def understood(table: pl.DataFrame) -> pl.DataFrame:
@@ -126,13 +128,22 @@ def unbroken(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """
     kept: list[pl.DataFrame] = []
     for _, part in rows.group_by("monitor_id", maintain_order=True):
-        ordinary = part.select((pl.col("important") == 0).arg_max()).item() if (part["important"] == 0).any() else None
+        ordinary = (
+            part.select((pl.col("important") == 0).arg_max()).item()
+            if (part["important"] == 0).any()
+            else None
+        )
         if ordinary is None:
             continue
         times = part["ts"].to_list()
         reach = NEXT_S * (part["period_s"][0] or DEFAULT_S) * 1e6
         start = int(ordinary)
-        while start and times[start] is not None and times[start - 1] is not None and times[start] - times[start - 1] <= reach:
+        while (
+            start
+            and times[start] is not None
+            and times[start - 1] is not None
+            and times[start] - times[start - 1] <= reach
+        ):
             start -= 1
         kept.append(part.slice(start))
     left = pl.concat(kept) if kept else rows.clear()

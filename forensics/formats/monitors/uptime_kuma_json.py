@@ -12,26 +12,32 @@ Reference: louislam/uptime-kuma server/model/heartbeat.js (toJSON, toPublicJSON)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forensics.formats.jsonl import head_values, mapping, number, read, text
 from forensics.formats.state import framed, moments
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
 STATUS = {0: "down", 1: "up", 2: "pending", 3: "maintenance"}
 STAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$")
 BACKUP = {"monitorList", "notificationList"}
 DEEP = 6
-KEPT = "Uptime Kuma gives at most the last 100 beats of a monitor here: the first is not the begin of the watch"
+KEPT = (
+    "Uptime Kuma gives at most the last 100 beats of a monitor here: the first is not the begin of the watch"
+)
 
 
 def sniff(head: bytes) -> float:
     """1 for beats with a status number, a time of Kuma's and a ping or text, and for a backup."""
     values = head_values(head.removeprefix(b"42"))
-    if any(BACKUP <= set(mapping(value)) for value in values) or (b'"monitorList"' in head and b'"notificationList"' in head):
+    if any(set(mapping(value)) >= BACKUP for value in values) or (
+        b'"monitorList"' in head and b'"notificationList"' in head
+    ):
         return 1.0
     return 1.0 if next(found(values), None) else 0.0
 
@@ -41,7 +47,9 @@ def found(value: Any, monitor: str = "", depth: int = 0) -> Iterator[tuple[str, 
     if depth > DEEP:
         return
     if isinstance(value, list):
-        number_of = next((item for item in value if isinstance(item, str | int) and str(item).isdigit()), None)
+        number_of = next(
+            (item for item in value if isinstance(item, str | int) and str(item).isdigit()), None
+        )
         for item in value:
             yield from found(item, monitor if number_of is None else str(number_of), depth + 1)
     elif isinstance(value, dict):
@@ -88,7 +96,13 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
         }
         rows.append(row)
         if beat.get("important") in (True, 1) and beat["status"] in (0, 1) and index > 1:
-            alerts.append({**{key: row[key] for key in ("line", "monitor", "ts")}, "state": row["status"], "text": "status change"})
+            alerts.append(
+                {
+                    **{key: row[key] for key in ("line", "monitor", "ts")},
+                    "state": row["status"],
+                    "text": "status change",
+                }
+            )
     return Parsed(beats=framed("beats", rows), alerts=framed("alerts", alerts), notes=(*document.notes, KEPT))
 
 

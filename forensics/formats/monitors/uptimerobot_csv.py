@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping  # noqa: TC003 - part of the plug's signature
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
-import polars as pl
-
 from forensics.formats.delimited import header, read
 from forensics.formats.jsonl import first_of
 from forensics.formats.state import some, times

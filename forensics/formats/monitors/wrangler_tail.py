@@ -1,4 +1,4 @@
-"""Runs of a Cloudflare Worker as ``wrangler tail --format json`` prints them: one pretty-printed object after another.
+r"""Runs of a Cloudflare Worker as ``wrangler tail --format json`` prints them: one pretty-printed object after another.
 
     {"outcome": "ok", "scriptName": "uptime", "logs": [{"message": ["{\"status\":503}"], "level": "log", "timestamp": 1795954471123}],
      "eventTimestamp": 1795954471000, "event": {"cron": "* * * * *", "scheduledTime": 1795954440000}}
@@ -16,8 +16,19 @@ from collections.abc import Mapping  # noqa: TC003 - part of the plug's signatur
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 from typing import Any
 
-
-from forensics.formats.jsonl import TIME, dicts, head_values, known_as, listing, loaded, mapping, number, read, table, text
+from forensics.formats.jsonl import (
+    TIME,
+    dicts,
+    head_values,
+    known_as,
+    listing,
+    loaded,
+    mapping,
+    number,
+    read,
+    table,
+    text,
+)
 from forensics.formats.state import framed, joined, kind_of, probes
 from forensics.model.plug import Monitor, Parsed
 
@@ -27,7 +38,9 @@ LIVE = "wrangler tail shows only what ran while it was connected: the first run 
 def sniff(head: bytes) -> float:
     """Share of objects that are runs of a Worker."""
     rows = list(dicts(head_values(head)))
-    fits = sum({"outcome", "eventTimestamp"} <= set(row) and ("logs" in row or "event" in row) for row in rows)
+    fits = sum(
+        {"outcome", "eventTimestamp"} <= set(row) and ("logs" in row or "event" in row) for row in rows
+    )
     return fits / len(rows) if rows else 0.0
 
 
@@ -72,7 +85,11 @@ def result_in(entry: Mapping[str, Any], script: str, fields: Mapping[str, str]) 
         value = loaded(part) if isinstance(part, str) else part
         if isinstance(value, dict):
             stamped = {known_as(name) for name in value} & set(TIME)
-            row = {"name": script, **value} if stamped else {"name": script, "timestamp": entry.get("timestamp"), **value}
+            row = (
+                {"name": script, **value}
+                if stamped
+                else {"name": script, "timestamp": entry.get("timestamp"), **value}
+            )
             if kind_of({known_as(name) for name in row}, fields) == "probes":
                 return row
     return None
