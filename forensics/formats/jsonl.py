@@ -55,6 +55,8 @@ TIME = (
 CLOCK = ("hora", "clock", "uhrzeit", "horario", "time_of_day", "time")
 """Names of a time of day that stands beside a date."""
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]')
+DEEPEST = 200
+"""Levels of nesting of a value that is worth saving."""
 CUT = "the file ends in the middle of a JSON value; what is whole before it was used, copy the file again for the rest"
 
 
@@ -214,6 +216,8 @@ def salvaged(text: str) -> Any:
         mark = match[0]
         if mark in "[{":
             stack.append("]" if mark == "[" else "}")
+            if len(stack) > DEEPEST:
+                return None
         elif mark in "]}":
             if not stack or stack.pop() != mark:
                 return None

@@ -93,6 +93,9 @@ FOREIGN = frozenset(
 )  # fmt: skip
 """Fields that no probe's result has: they mark the log of a program, of a gateway, or a gauge."""
 
+LOGGED = frozenset({"log", "cursor", "target", "url", "msg", "message", "logger", "method"})
+"""Fields that no gauge has."""
+
 OFFSET = r"(?:[Zz]|[+-]\d\d(?::?\d\d)?)$"
 ISO_LOCAL = r"^\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d"
 WRITTEN = r"^(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})[/.-](?P<year>\d{4}|\d\d)(?:,? +|T)(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?P<fraction>[.,]\d+)?)?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d))?$"
@@ -128,7 +131,7 @@ class Times:
     notes: tuple[str, ...]
 
 
-def times(column: pl.Series, names: Iterable[str] = ()) -> Times:
+def times(written: pl.Series, names: Iterable[str] = ()) -> Times:
     """Read a column of times; ``names`` are the fields beside it, whose language tells the order of day and month."""
     text = pl.col("text")
     tidy = (
@@ -140,7 +143,7 @@ def times(column: pl.Series, names: Iterable[str] = ()) -> Times:
         .str.replace(r"^(\d{4})/(\d\d?)/(\d\d?)", "$1-$2-$3")
         .str.replace(r"^(\d{4}-\d\d?-\d\d?[T ]\d\d?:\d\d)([Zz]|[+-]\d\d:?\d\d)?$", "$1:00$2")
     )
-    frame = pl.DataFrame({"text": column.cast(pl.String)}).with_columns(text=tidy)
+    frame = pl.DataFrame({"text": written.cast(pl.String)}).with_columns(text=tidy)
     number = text.str.contains(r"^\d{9,19}(?:\.\d+)?$")
     local = (
         pl.when(text.str.contains(ISO_LOCAL) & ~text.str.contains(rf"\d{OFFSET}"))
@@ -254,14 +257,19 @@ def leap(reading: pl.Series) -> float:
     return (most(steps) or 0) / DAY_US
 
 
+def column(frame: pl.DataFrame, expression: pl.Expr) -> pl.Series:
+    """Return an expression as a column of the frame's height, also where it is a constant."""
+    return frame.with_columns(expression.alias("it")).get_column("it")
+
+
 def time_columns(frame: pl.DataFrame, given: str | None = None) -> Times:
     """Read the times of a table of strings: one field, or a date and a time of day beside it."""
-    moment = frame.select(first_of(frame, TIME, given)).to_series()
+    moment = column(frame, first_of(frame, TIME, given))
     names = [name for name in frame.columns if name != "line"]
     of_day = [name for name in CLOCK if name in frame.columns]
     bare = moment.str.strip_chars().str.contains(r"^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}$").fill_null(value=False)
     if of_day and bare.any():
-        dates = frame.select(first_of(frame, [name for name in TIME if name != of_day[0]])).to_series()
+        dates = column(frame, first_of(frame, [name for name in TIME if name != of_day[0]]))
         moment = dates.str.strip_chars() + " " + frame[of_day[0]].str.strip_chars()
     elif not of_day and "time" in frame.columns and "date" in frame.columns:
         moment = frame["date"] + " " + frame["time"]
@@ -288,9 +296,9 @@ def result(status: pl.Expr) -> pl.Expr:
     )
 
 
-def decimal(column: pl.Expr) -> pl.Expr:
+def decimal(written: pl.Expr) -> pl.Expr:
     """Return a number written with a decimal point or comma, with or without a unit behind it."""
-    bare = column.str.strip_chars().str.replace(r" ?(?:ms|s|%)$", "")
+    bare = written.str.strip_chars().str.replace(r" ?(?:ms|s|%)$", "")
     return (
         pl.when(bare.str.contains(r"^-?\d{1,3}(?:\.\d{3})+,\d+$"))
         .then(bare.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True))
@@ -366,7 +374,8 @@ def kind_of(names: Iterable[str], fields: Mapping[str, str] | None = None) -> st
     """Tell what rows with these fields are: ``gauges``, ``probes`` or neither."""
     have = set(names)
     given = set(fields or {})
-    if "value" in given or (have & set(VALUE) and have & set(LIMIT) - {"total"}):
+    gauge = have & set(VALUE) and have & set(LIMIT) - {"total"} and not have & LOGGED
+    if "value" in given or gauge:
         return "gauges"
     dated = bool(have & set(TIME)) or "time" in given
     if dated and ("status" in given or have & {*STATUS, *HTTP}) and not have & FOREIGN:

@@ -12,17 +12,16 @@ from dataclasses import replace
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
 from forensics.formats.jsonl import objects, share
-from forensics.formats.state import LIMIT, VALUE, gauges
+from forensics.formats.state import LIMIT, LOGGED, VALUE, gauges
 from forensics.model.plug import Monitor, Parsed
 
 SURE = 0.9
 """A format that knows its fields wins over names that merely fit."""
-ABSENT = ("log", "cursor", "target", "url", "msg", "message", "logger", "method")
 
 
 def sniff(head: bytes) -> float:
     """Share of objects with a time, a value and its limit."""
-    return SURE * share(head, (VALUE, LIMIT), absent=ABSENT)
+    return SURE * share(head, (VALUE, LIMIT), absent=tuple(LOGGED))
 
 
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 from typing import TYPE_CHECKING, Any
 
-from forensics.formats.jsonl import TIME, head_values, known_as, read, table
+from forensics.formats.jsonl import TIME, head_values, known_as, loaded, read, table
 from forensics.formats.state import TARGET, gauges, joined, kind_of, probes, time_columns
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed
@@ -40,7 +40,10 @@ class Found:
 
 
 def sniff(head: bytes) -> float:
-    """Fits where some list of objects has times that can be read."""
+    """Fits where some list of objects has times that can be read; one object a line is another format."""
+    lines = [line for line in head.splitlines() if line.strip()]
+    if len(lines) > 1 and isinstance(loaded(lines[0]), dict):
+        return 0.0
     found = list(search(head_values(head), {}))
     if not found:
         return 0.0

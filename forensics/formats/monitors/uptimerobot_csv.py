@@ -14,7 +14,7 @@ from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
 from forensics.formats.delimited import header, read
 from forensics.formats.jsonl import first_of
-from forensics.formats.state import some, times
+from forensics.formats.state import column, some, times
 from forensics.model.plug import Monitor, Parsed
 
 COLUMNS = {"event", "monitor", "date_time"}
@@ -31,7 +31,7 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     """Read every change."""
     del fields
     rows = read(path)
-    read_ = times(rows.frame.select(first_of(rows.frame, ("date_time",))).to_series(), rows.frame.columns)
+    read_ = times(column(rows.frame, first_of(rows.frame, ("date_time",))), rows.frame.columns)
     alerts = rows.frame.with_columns(read_.frame).with_columns(
         monitor=first_of(rows.frame, ("monitor", "monitor_url")),
         state=first_of(rows.frame, ("event",)).str.to_lowercase(),
