@@ -42,7 +42,7 @@ TIME = (
     "datahora",
     "data",
     "quando",
-    "momento",
+    "momento",  # codespell:ignore momento
     "zeit",
     "zeitpunkt",
     "datum",

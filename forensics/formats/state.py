@@ -80,7 +80,7 @@ VALUE = (
     "open", "checked_out", "active_connections", "num_connections", "usado", "em_uso", "total_connections", "value", "count", "valor", "qtd",
 )  # fmt: skip
 LIMIT = (
-    "max_connections", "max", "limit", "capacity", "size", "maximum", "max_conn", "max_conns", "pool_size", "limite", "maximo", "máximo",
+    "max_connections", "max", "limit", "capacity", "size", "maximum", "max_conn", "max_conns", "pool_size", "limite", "maximo", "máximo",  # codespell:ignore limite
     "maxclients", "total",
 )  # fmt: skip
 LEVEL = ("level", "status", "state", "nivel", "nível", "estado", "severity")
@@ -118,7 +118,7 @@ DAY_US = 86_400_000_000
 CLOSE_DAYS, FAR_DAYS = 2, 20
 """A file whose days follow one another in one reading and lie weeks apart in the other is read in the first."""
 PORTUGUESE = frozenset(
-    {"data", "hora", "estado", "situacao", "situação", "latencia_ms", "latencia", "valor", "limite", "servico", "serviço", "conexoes", "conexões", "erro", "data_hora", "horario"}
+    {"data", "hora", "estado", "situacao", "situação", "latencia_ms", "latencia", "valor", "limite", "servico", "serviço", "conexoes", "conexões", "erro", "data_hora", "horario"}  # codespell:ignore limite
 )  # fmt: skip
 """Names of fields that show that people who write the day first made the file."""
 

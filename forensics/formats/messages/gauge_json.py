@@ -35,7 +35,7 @@ LIMITS = (
     "poolSize",
     "capacity",
     "maxclients",
-    "limite",
+    "limite",  # codespell:ignore limite
 )
 ANCHORS = tuple(f'"{name}"' for name in LIMITS)
 LEVELS = ("level", "status", "state", "estado", "nivel")
