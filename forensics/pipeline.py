@@ -269,23 +269,22 @@ def entries_again(item: Plan, plug: Transport, lines: list[int]) -> Iterable[Par
 
 
 def quote_rows(evidence: Evidence, source: int, lines: list[int]) -> dict[Ref, Quote]:
-    """Return the rows of a database as text."""
-    rows = evidence["beats"].filter((pl.col("source") == source) & pl.col("line").is_in(lines))
+    """Return the rows of a database, or of JSON that was read whole, as text."""
+    here = (pl.col("source") == source) & pl.col("line").is_in(lines)
+    ms = pl.col("latency_ms").cast(pl.String) + " ms"
+    limit = "of " + pl.col("limit").cast(pl.String)
+    said = {
+        "alerts": ("monitor", "state", "text"),
+        "samples": ("series", pl.col("value").cast(pl.String), limit, "level"),
+        "beats": ("monitor", "status", "error", ms),
+    }
     return {
-        Ref(source, row["line"]): Quote(
-            " ".join(
-                str(part)
-                for part in (
-                    row["monitor"],
-                    row["status"],
-                    row["error"],
-                    f"{row['latency_ms']} ms" if row["latency_ms"] is not None else None,
-                )
-                if part
-            ),
-            row["ts"],
-        )
-        for row in rows.iter_rows(named=True)
+        Ref(source, line): Quote(text[:QUOTE_CHARS], ts)
+        for name, parts in said.items()
+        for line, text, ts in evidence[name]
+        .filter(here)
+        .select("line", pl.concat_str(*parts, separator=" ", ignore_nulls=True), "ts")
+        .iter_rows()
     }
 
 

@@ -178,12 +178,8 @@ def monitor_shard(plan: Plan, plug: Monitor) -> Shard:
     parsed = plug.parse(plan.item.path, plan.fields)
     found = {"beats": parsed.beats, "samples": parsed.samples, "alerts": parsed.alerts}
     frames = {name: frame for name, frame in found.items() if frame is not None and frame.height}
-    return shard(
-        plan,
-        0,
-        parsed,
-        {**frames, "shards": counts(parsed, parsed.beats if parsed.beats is not None else parsed.samples)},
-    )
+    main = next(iter(frames.values()), parsed.beats)
+    return shard(plan, 0, parsed, {**frames, "shards": counts(parsed, main)})
 
 
 def counts(parsed: Parsed, rows_: pl.DataFrame | None) -> pl.DataFrame:

@@ -35,6 +35,8 @@ PROXIES = ("nginx_access", "nginx_error")
 POSTGRES = re.compile(r"(?i)postgres|psycopg|asyncpg|libpq|aiopg|pgbouncer")
 MYSQL = re.compile(r"(?i)^mysql|mariadb")
 """Libraries whose messages come from one database alone."""
+OTHER_RESOURCE = re.compile(r"(?i)^(?:redis|pool|threads|process|host)\b")
+"""Gauges whose limit is not the database's: a full pool of a client or of Redis says nothing about its slots."""
 NOBODY = "SERVICE"
 """Stands in commands where no application's log was given."""
 
@@ -160,12 +162,13 @@ class Signals:
 
     @cached_property
     def gauge(self) -> SampleSeries | None:
-        """The fullest gauge with a limit that has samples inside the window."""
+        """The fullest gauge of the database's connections with a limit that has samples inside the window."""
         lo, hi = self.window
         found = [
             item
             for item in self.facts[Samples].series
             if item.limit
+            and not OTHER_RESOURCE.match(item.series)
             and (
                 self.primary is None or any(lo - 3 * MINUTE <= at <= hi + 3 * MINUTE for at, _ in item.around)
             )

@@ -1,21 +1,63 @@
-"""Objects, one a line, whose fields are found by name: shared by the home-grown monitor formats."""
+"""JSON as monitors leave it: objects one a line, one array, an envelope, or objects one after another.
+
+A file that was cut in the middle gives everything that is whole before the cut.
+"""
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from forensics.formats.text import lines_of
-from forensics.sources import clock, streams
+from forensics.model.errors import UnreadableError
+from forensics.sources import streams
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-TIME = ("ts", "time", "timestamp", "at", "date", "datetime", "checked_at", "created_at", "t")
+TIME = (
+    "ts",
+    "time",
+    "timestamp",
+    "at",
+    "date",
+    "datetime",
+    "checked_at",
+    "created_at",
+    "t",
+    "date_time",
+    "checkedat",
+    "createdat",
+    "when",
+    "collected_at",
+    "sampled_at",
+    "started_at",
+    "data_hora",
+    "datahora",
+    "data",
+    "quando",
+    "momento",  # codespell:ignore momento
+    "zeit",
+    "zeitpunkt",
+    "datum",
+    "fecha",
+    "lastchecked",
+    "last_check",
+    "last_checked",
+)
+"""Names of the field that holds the time, as :func:`known_as` writes them, most specific first."""
+CLOCK = ("hora", "clock", "uhrzeit", "horario", "time_of_day", "time")
+"""Names of a time of day that stands beside a date."""
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]')
+DEEPEST = 200
+"""Levels of nesting of a value that is worth saving."""
+CUT = "the file ends in the middle of a JSON value; what is whole before it was used, copy the file again for the rest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +71,28 @@ class Objects:
     first_unparsed: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The JSON values of a whole file."""
+
+    values: tuple[Any, ...]
+    notes: tuple[str, ...]
+    """What is missing: the file was cut, or holds something else behind the values."""
+
+
+def known_as(name: str) -> str:
+    """Write the name of a field as the lists of names do: ``Date-Time`` and ``dateTime`` become ``date_time``."""
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
+    return re.sub(r"[^\w%]+", "_", snake.lower()).strip("_")
+
+
+def decoded(data: bytes) -> str:
+    """Return bytes as text: the byte order mark decides, else UTF-8 with U+FFFD for what is none."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data[: len(data) // 2 * 2].decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "replace")
+
+
 def share(head: bytes, groups: Sequence[Sequence[str]], absent: Sequence[str] = ()) -> float:
     """Share of the lines of a head that are objects with a time and one field of each group."""
     lines = [line for line in (head.split(b"\n")[:-1] or [head]) if line.strip()][:200]
@@ -36,32 +100,52 @@ def share(head: bytes, groups: Sequence[Sequence[str]], absent: Sequence[str] = 
         return 0.0
     fits = 0
     for line in lines:
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and not any(name in value for name in absent):
-            fits += all(any(name in value for name in group) for group in (TIME, *groups))
+        value = loaded(line.removeprefix(codecs.BOM_UTF8))
+        if isinstance(value, dict):
+            names = {known_as(name) for name in value}
+            fits += not names.intersection(absent) and all(
+                names.intersection(group) for group in (TIME, *groups)
+            )
     return fits / len(lines)
+
+
+def loaded(text: str | bytes) -> Any:
+    """Return a JSON value, None where the text is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def objects(path: Path) -> Objects:
     """Read a whole file of objects; a line that is none is unparsed. Monitor state is small, so it is read at once."""
-    raw = pl.DataFrame({"raw": lines_of(b"".join(streams.chunks(path)))}).with_row_index("line", offset=1)
+    raw = pl.DataFrame({"raw": lines_of(whole(path))}).with_row_index("line", offset=1)
     blank = int((raw["raw"].str.strip_chars() == "").sum())
-    rows: list[dict[str, str | None]] = []
+    rows: list[tuple[int, dict[str, Any]]] = []
     for line, text in raw.iter_rows():
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
+        value = loaded(text)
         if isinstance(value, dict):
-            rows.append({"line": line, **{key: plain(item) for key, item in value.items() if key != "line"}})
-    names = list(dict.fromkeys(name for row in rows for name in row if name != "line"))
-    frame = pl.DataFrame(rows, schema={"line": pl.UInt32, **dict.fromkeys(names, pl.String)})
+            rows.append((line, value))
+    frame = table(rows)
     left = raw.join(frame.select("line"), on="line", how="anti").filter(pl.col("raw").str.strip_chars() != "")
     first = int(left["line"][0]) if left.height else None
     return Objects(frame, frame.height, blank, raw.height - frame.height - blank, first)
+
+
+def table(rows: Sequence[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
+    """Return objects as a frame of strings with their line; names are written as :func:`known_as` does."""
+    plain_rows = [
+        {**{known_as(name): plain(item) for name, item in value.items()}, "line": line}
+        for line, value in rows
+    ]
+    names = list(dict.fromkeys(name for row in plain_rows for name in row if name != "line"))
+    return pl.DataFrame(plain_rows, schema={"line": pl.UInt32, **dict.fromkeys(names, pl.String)})
+
+
+def whole(path: Path) -> bytes:
+    """Return the unpacked bytes of a file as UTF-8."""
+    data = b"".join(streams.chunks(path))
+    return decoded(data).encode() if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else data
 
 
 def plain(value: object) -> str | None:
@@ -73,12 +157,109 @@ def plain(value: object) -> str | None:
 
 def first_of(frame: pl.DataFrame, names: Sequence[str], given: str | None = None) -> pl.Expr:
     """Return the first field that is there and not null; a name that was given comes first."""
-    names = (given, *names) if given else names
+    names = (known_as(given), *names) if given else names
     have = [pl.col(name) for name in names if name in frame.columns]
     return pl.coalesce(have) if have else pl.lit(None, dtype=pl.String)
 
 
-def moment(frame: pl.DataFrame, given: str | None = None) -> pl.Expr:
-    """Return the time field in microseconds UTC: ISO with offset, or an epoch of any magnitude."""
-    text = first_of(frame, TIME, given)
-    return pl.coalesce(clock.iso(text), clock.epoch_any(text))
+def read(path: Path) -> Document:
+    """Return the JSON values of a whole file, whatever lies between them.
+
+    Raises UnreadableError where there is no value at all.
+    """
+    text = decoded(b"".join(streams.chunks(path)))
+    values, rest = consecutive(text)
+    notes: tuple[str, ...] = ()
+    if rest:
+        saved = salvaged(rest)
+        if saved is not None:
+            values.append(saved)
+        notes = (CUT,)
+    if not values:
+        raise UnreadableError("it holds no whole JSON value", remedy="export it again")
+    return Document(tuple(values), notes)
+
+
+def head_values(head: bytes) -> list[Any]:
+    """Return the JSON values at the start of a file; of a value that the head cuts, what is whole."""
+    text = decoded(head).lstrip()
+    if text[:1] not in ("{", "["):
+        return []
+    values, rest = consecutive(text)
+    saved = salvaged(rest) if rest else None
+    return values if saved is None else [*values, saved]
+
+
+def consecutive(text: str) -> tuple[list[Any], str]:
+    """Decode values that follow one another; what comes after the last whole one is returned too."""
+    decoder = json.JSONDecoder()
+    values: list[Any] = []
+    at = 0
+    while True:
+        while at < len(text) and (text[at].isspace() or text[at] in ",\x1e\0"):
+            at += 1
+        if at >= len(text):
+            return values, ""
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return values, text[at:]
+        values.append(value)
+
+
+def salvaged(text: str) -> Any:
+    """Return what is whole of a value that was cut: it is closed behind its last complete list item."""
+    stack: list[str] = []
+    best: tuple[int, tuple[str, ...]] | None = None
+    before = ""
+    for match in TOKEN.finditer(text):
+        mark = match[0]
+        if mark in "[{":
+            stack.append("]" if mark == "[" else "}")
+            if len(stack) > DEEPEST:
+                return None
+        elif mark in "]}":
+            if not stack or stack.pop() != mark:
+                return None
+        elif mark == "," and stack and stack[-1] == "]" and before in ("]", "}"):
+            best = match.start(), tuple(stack)
+        before = mark[0]
+    if best is None:
+        return None
+    end, closers = best
+    return loaded(text[:end] + "".join(reversed(closers)))
+
+
+def dicts(values: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Yield every object of a document's top: those of an array, or the values themselves."""
+    for value in values:
+        if isinstance(value, list):
+            yield from (item for item in value if isinstance(item, dict))
+        elif isinstance(value, dict):
+            yield value
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """Return an object, or an empty one where the file holds something else."""
+    return value if isinstance(value, dict) else {}
+
+
+def listing(value: object) -> list[Any]:
+    """Return a list, or an empty one where the file holds something else."""
+    return value if isinstance(value, list) else []
+
+
+def text(value: object) -> str | None:
+    """Return a string, or None where the file holds something else."""
+    return value if isinstance(value, str) else None
+
+
+def number(value: object) -> float | None:
+    """Return a finite number, also one written as text, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        made = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return made if abs(made) < float("inf") else None

@@ -21,7 +21,7 @@ from forensics.ingest import twins
 from forensics.ingest.understand import rows, understand
 from forensics.model.errors import UsageError
 from forensics.model.schema import RECORDS, conform
-from forensics.sources import magic, streams
+from forensics.sources import magic, sqlite, streams
 from forensics.sources.limits import noting
 
 if TYPE_CHECKING:
@@ -119,6 +119,23 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
     if given is not None:
         plug, first = resolve(given)
         return Plan(item, index, plug, plug.name, f"{given}, as case.toml says", first_format=first)
+    ranked = scored(head)
+    if ranked[0][1] < ENOUGH and head.startswith(sqlite.MAGIC):
+        ranked = scored(sqlite.schema(item.path))
+    (best, score), (second, runner_up) = ranked[0], ranked[1]
+    choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
+    if score < ENOUGH and spoken(head):
+        plug, first = resolve("bare")
+        choice += "; lines of known programs without a time"
+        return Plan(item, index, plug, plug.name, choice, first_format=first)
+    if score < ENOUGH or score == runner_up:
+        return Plan(item, index, None, None, choice, unknown(head))
+    plug, first = resolve(best)
+    return Plan(item, index, plug, plug.name, choice, first_format=first)
+
+
+def scored(head: bytes) -> list[tuple[str, float]]:
+    """Return every format with its score for a head, the best first."""
     plugs: dict[str, Transport | Monitor] = {**formats.all_transports(), **formats.all_monitors()}
     scores = {name: plug.sniff(head) for name, plug in plugs.items()}
     scores |= {
@@ -126,23 +143,7 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         for name, message in formats.all_messages().items()
         if message.time
     }
-    ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
-    (best, score), (second, runner_up) = ranked[0], ranked[1]
-    choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
-    if score < ENOUGH and spoken(head):
-        plug, first = resolve("bare")
-        return Plan(
-            item,
-            index,
-            plug,
-            plug.name,
-            f"{choice}; lines of known programs without a time",
-            first_format=first,
-        )
-    if score < ENOUGH or score == runner_up:
-        return Plan(item, index, None, None, choice, unknown(head))
-    plug, first = resolve(best)
-    return Plan(item, index, plug, plug.name, choice, first_format=first)
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def spoken(head: bytes) -> bool:

@@ -122,7 +122,11 @@ class Monitor:
     """Reads a file; the mapping names fields (time, value, limit, status …) where their names are not the usual ones."""
     samples: tuple[str, ...] = ()
     binary: bool = False
-    """True when the file is a database and has no lines."""
+    """True when the file is a database, or JSON that is read whole: a row is named by its ordinal or its id."""
+    unconfirmed: bool = False
+    """True where no real file was at hand: fields are read as the documentation names them."""
+    reference: str = ""
+    """Where the rule comes from: repo:path or an address."""
 
 
 def modules(package: ModuleType) -> list[ModuleType]:

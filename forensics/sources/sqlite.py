@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 HEADER = 100
 WRITTEN_BY_WAL = 2
 """Versions of the file format (bytes 18 and 19 of the header) of a database whose changes go into a log first."""
+MAGIC = b"SQLite format 3\0"
 
 
 @contextmanager
@@ -83,6 +84,18 @@ def truncated(target: Path) -> str | None:
     return None
 
 
+def schema(path: Path) -> bytes:
+    """Return the statements that made a database, behind its magic; a schema may lie anywhere in the file, or in its log."""
+    try:
+        with copy(path) as database:
+            made = [
+                str(row[0]) for row in database.execute("select sql from sqlite_master where sql not null")
+            ]
+    except (UnreadableError, OSError):
+        return MAGIC
+    return MAGIC + "\n".join(made).encode("utf-8", "replace")
+
+
 def columns(database: sqlite3.Connection, table: str) -> set[str]:
     """Return the column names of a table."""
     return {row[1] for row in database.execute(f'pragma table_info("{table}")')}
@@ -93,4 +106,21 @@ def frame(database: sqlite3.Connection, query: str) -> pl.DataFrame:
     cursor = database.execute(query)
     names = [item[0] for item in cursor.description]
     rows = cursor.fetchall()
-    return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
+    found = [{type(value) for value in column if value is not None} for column in zip(*rows, strict=True)]
+    mixed = [not kinds <= {int, float} for kinds in found] if rows else [False] * len(names)
+    cleaned = [
+        [words(value) if text else value for value, text in zip(row, mixed, strict=True)] for row in rows
+    ]
+    return pl.DataFrame(
+        cleaned,
+        schema={name: pl.String if text else None for name, text in zip(names, mixed, strict=True)},
+        orient="row",
+        infer_schema_length=None,
+    )
+
+
+def words(value: object) -> str | None:
+    """Return what a cell holds as text; SQLite lets a column hold values of any type."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return None if value is None else str(value)
