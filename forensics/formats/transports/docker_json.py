@@ -108,4 +108,5 @@ PLUG = Transport(
         '{"log":"boom\\n","stream":"stderr","attrs":{"tag":"gw"},"time":"2026-11-29T12:47:05.5Z"}',
     ),
     safe_cut=safe_cut,
+    escaped=True,
 )
