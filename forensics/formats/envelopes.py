@@ -57,9 +57,9 @@ class Envelope:
 
 
 def json_transport(
-    name: str, title: str, marks: str, shape: Envelope, samples: tuple[str, ...], **more: Any
+    name: str, title: str, marks: str, shape: Envelope, samples: tuple[str, ...], *, lines: bool = True, **more: Any
 ) -> Transport:
-    """Build the transport of a format."""
+    """Build the transport of a format; ``lines`` where its objects may stand one a line, which the head decides."""
     return Transport(
         name=name,
         title=title,
@@ -67,9 +67,10 @@ def json_transport(
         sniff=lambda head: share(head, shape),
         parse=lambda data: parse(data, shape),
         samples=samples,
-        safe_cut=safe_cut,
+        safe_cut=safe_cut if lines else None,
         escaped=True,
-        whole=lambda head: by_ordinal(head, shape),
+        binary=not lines,
+        whole=(lambda head: by_ordinal(head, shape)) if lines else None,
         **more,
     )
 

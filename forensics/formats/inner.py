@@ -17,6 +17,8 @@ from forensics.sources import clock
 if TYPE_CHECKING:
     from forensics.model.plug import MessageFormat
 
+CUT_TO_MICROSECONDS = 1000
+"""Nanoseconds of one microsecond."""
 DOCKER = r'^\{.*"log":".*"time":"'
 CRI = r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?P<stream>stdout|stderr) (?P<partial>[FP])(?::\S+)? (?P<body>(?s:.*))$"
 SYSLOG = r"^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)) (?P<host>[\w.:-]+) (?P<service>[^\[\]:\s]+)(?:\[(?P<pid>\d+)\])?: (?P<body>(?s:.*))$"
