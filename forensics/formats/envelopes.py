@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 
 SAMPLE = 200
 """Objects of a head that recognition looks at."""
+WHOLE = "raw"
+"""Field that stands for the whole object."""
 TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+FIRST = 20
+"""Lines that are looked at to see how objects stand."""
 CUT = "the file ends in the middle of a value: what lies before was used, export it again for the rest"
 OBJECT = re.compile(rb"\s*\{")
 LINE_START = re.compile(r"\n(?=[{\[])")
@@ -43,7 +47,8 @@ class Envelope:
     """How the objects of a format look and what they say."""
 
     fields: tuple[str, ...]
-    """Fields of the object that are read, as text: a value that is no text is its JSON."""
+    """Fields of the object that are read, as text: a value that is no text is its JSON. ``raw`` is the whole object; a
+    field ``line`` is called ``line_text``, since ``line`` is the place."""
     claims: Callable[[dict[str, Any]], bool]
     """Is this object one of the format's?"""
     records: Callable[[pl.DataFrame], pl.DataFrame]
@@ -95,13 +100,11 @@ def one_a_line(data: bytes, shape: Envelope | None = None) -> bool:
     data = data.removeprefix(codecs.BOM_UTF8)
     if data.lstrip()[:1] == b"[":
         return False
-    for line in [line for line in data[: 1 << 20].split(b"\n", 20)[:20] if line.strip()]:
-        if not OBJECT.match(line):
-            continue
-        value = loaded(line)
-        if isinstance(value, dict):
-            return shape is None or shape.unfold is None or shape.unfold(value) is None
-    return False
+    first = [loaded(line) for line in data[: 1 << 20].split(b"\n", FIRST)[:FIRST] if OBJECT.match(line)]
+    objects_ = [value for value in first if isinstance(value, dict)]
+    if shape is not None and shape.unfold is not None and any(shape.unfold(value) is not None for value in objects_):
+        return False
+    return bool(objects_)
 
 
 def by_ordinal(head: bytes, shape: Envelope) -> bool:
@@ -298,17 +301,31 @@ def objects(raw: pl.DataFrame, fields: Sequence[str]) -> pl.DataFrame:
 
     All at once where every object is whole, else each on its own.
     """
-    schema = dict.fromkeys(fields, pl.String)
-    if not raw.height:
-        return raw.select("line").with_columns(pl.lit(None, pl.String).alias(name) for name in fields)
+    wanted = [name for name in fields if name != WHOLE]
+    schema = dict.fromkeys(wanted, pl.String)
+    found = decoded_objects(raw, wanted, schema).rename({"line": "line_text"} if "line" in wanted else {})
+    table = found.rename({"#": "line"})
+    return table if WHOLE in fields else table.drop(WHOLE)
+
+
+def decoded_objects(raw: pl.DataFrame, wanted: list[str], schema: dict[str, type[pl.String]]) -> pl.DataFrame:
+    """Return the fields of objects beside ``#`` (the line) and ``raw`` (the object)."""
+    kept = raw.select(pl.col("line").alias("#"), WHOLE)
+    if not raw.height or not wanted:
+        kept = kept.filter(is_object()) if raw.height else kept
+        return kept.with_columns(pl.lit(None, pl.String).alias(name) for name in wanted)
     try:
-        table = pl.read_ndjson(io.BytesIO("\n".join(raw["raw"]).encode()), schema=schema)
+        table = pl.read_ndjson(io.BytesIO("\n".join(raw[WHOLE]).encode()), schema=schema)
         if table.height == raw.height:
-            return raw.select("line").hstack(table)
+            return kept.hstack(table)
     except pl.exceptions.PolarsError:
         pass
-    whole = raw.filter(pl.col("raw").str.json_path_match("$").str.starts_with("{").fill_null(value=False))
-    return whole.select("line", *[at(pl.col("raw"), name).alias(name) for name in fields])
+    return kept.filter(is_object()).with_columns(at(pl.col(WHOLE), name).alias(name) for name in wanted)
+
+
+def is_object() -> pl.Expr:
+    """Hold where the text is a whole object."""
+    return pl.col(WHOLE).str.json_path_match("$").str.starts_with("{").fill_null(value=False)
 
 
 def at(column: pl.Expr, *path: str) -> pl.Expr:
@@ -324,3 +341,25 @@ def first_of(*values: pl.Expr) -> pl.Expr:
 def text_of(value: object) -> str:
     """Return a JSON value as text: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+SERVICE = (
+    "service", "service_name", "service.name", "container_name", "container", "k8s.container.name", "container.name", "kubernetes.container_name", "app",
+    "app_kubernetes_io_name", "app.kubernetes.io/name", "k8s-app", "compose_service", "com.docker.compose.service", "docker_compose_service", "syslog_identifier",
+    "unit", "systemd_unit", "_systemd_unit", "__journal__systemd_unit", "job", "pod", "pod_name", "k8s.pod.name",
+)  # fmt: skip
+"""Labels that name what wrote a line, the one that says it best first."""
+POD = ("pod", "pod_name", "k8s.pod.name", "instance_id")
+SEVERITY = ("level", "detected_level", "severity", "severity_text", "lvl", "loglevel", "log.level")
+
+
+def label(column: pl.Expr, names: Iterable[str]) -> pl.Expr:
+    """Return the first of several fields of an object that is there; a dot in a name may also be a step into an object."""
+    ways = [at(column, name) for name in names] + [at(column, *name.split(".")) for name in names if "." in name]
+    return first_of(*ways)
+
+
+def service(column: pl.Expr) -> pl.Expr:
+    """Return the service that the labels of an object name; one that nobody knew is none."""
+    named = [pl.when(~one.str.starts_with("unknown_service")).then(one) for one in (at(column, name) for name in SERVICE)]
+    return first_of(*named).str.strip_chars_start("/").str.strip_suffix(".service")

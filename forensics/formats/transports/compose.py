@@ -98,7 +98,7 @@ def notes(records: pl.DataFrame, asides: pl.Series) -> Iterator[str]:
     """Say whose clock the stamps may be, and how to get stamps where there are none."""
     undated = records["ts"].null_count()
     if undated:
-        yield f"{undated} lines carry no time: export them with docker compose logs -t"
+        yield f"lines without a time: {undated}; export them with docker compose logs -t"
     elif asides.str.contains(r"^\s*Attaching to ").any() and records["service"].str.contains(r"-\d+$").any():
         yield "this looks like docker compose up -t, whose stamps are the client's clock when it printed: docker compose logs -t gives the engine's"
 

@@ -22,7 +22,7 @@ def notes(records: pl.DataFrame, asides: pl.Series) -> Iterator[str]:
     """Say how to get stamps where there are none."""
     del asides
     if undated := records["ts"].null_count():
-        yield f"{undated} lines carry no time: export them with kubectl logs --prefix --timestamps"
+        yield f"lines without a time: {undated}; export them with kubectl logs --prefix --timestamps"
 
 
 PLUG = prefixed_transport(

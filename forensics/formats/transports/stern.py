@@ -51,7 +51,7 @@ def notes(records: pl.DataFrame, asides: pl.Series) -> Iterator[str]:
     """Say how to get stamps where there are none."""
     del asides
     if undated := records["ts"].null_count():
-        yield f"{undated} lines carry no time: export them with stern --timestamps"
+        yield f"lines without a time: {undated}; export them with stern --timestamps"
 
 
 PLUG = prefixed_transport(

@@ -1,0 +1,44 @@
+"""What the records of Fluent Bit and Fluentd say, whichever way they were written."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from forensics.formats.envelopes import first_of, label
+from forensics.formats.inner import level
+from forensics.sources import clock
+
+FIELDS = (
+    "log", "message", "MESSAGE", "msg", "stream", "source", "kubernetes", "container_name", "container_id", "service", "app", "level", "severity", "_SYSTEMD_UNIT",
+    "SYSLOG_IDENTIFIER", "ident", "_PID", "raw",
+)  # fmt: skip
+MESSAGES = ("log", "message", "MESSAGE", "msg")
+
+
+def moment(time: pl.Expr) -> pl.Expr:
+    """Return a time in any of the formats that these programs write, in microseconds UTC."""
+    sql = time.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False).dt.epoch("us")
+    return pl.coalesce(clock.epoch_any(time), clock.iso(time), sql)
+
+
+def said(table: pl.DataFrame) -> pl.DataFrame:
+    """Turn the fields of records into what they say; the time is left to the format."""
+    kubernetes = pl.col("kubernetes")
+    return table.with_columns(
+        naive=pl.lit(value=False),
+        service=first_of(
+            label(kubernetes, ("container_name",)),
+            pl.col("container_name").str.strip_chars_start("/"),
+            label(kubernetes, ("labels.app", "pod_name")),
+            pl.col("service"),
+            pl.col("app"),
+            pl.col("_SYSTEMD_UNIT").str.strip_suffix(".service"),
+            pl.col("SYSLOG_IDENTIFIER"),
+            pl.col("ident"),
+            pl.col("container_id").str.slice(0, 12),
+        ),
+        pid=first_of(label(kubernetes, ("pod_name",)), pl.col("_PID")),
+        stream=first_of(pl.col("stream"), pl.col("source")),
+        level=pl.coalesce(level(pl.col("level")), level(pl.col("severity"))),
+        message=first_of(*[pl.col(name) for name in MESSAGES], pl.col("raw")),
+    )
