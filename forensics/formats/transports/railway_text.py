@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.formats.prefixed import STAMP, Prefix, prefixed_transport
+from forensics.formats.prefixed import Prefix, prefixed_transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,10 +37,10 @@ PLUG = prefixed_transport(
     "railway logs",
     "receipt of the line by the platform",
     Prefix(
-        pattern=rf"^(?P<time>{STAMP}) \[(?P<level>INFO|ERRO|WARN|DBUG|[a-z]+)\] (?P<message>.*)$",
+        pattern=r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}Z) \[(?P<level>INFO|ERRO|WARN|DBUG|[a-z]+)\] (?P<message>.*)$",
         finish=finish,
         notes=notes,
     ),
-    ("2026-11-29T12:14:31.123456789Z [ERRO] boom status=500", "2026-11-29T12:14:32.5Z [INFO] ready port=8000"),
+    ("2026-11-29T12:14:31.123456789Z [ERRO] boom status=500", "2026-11-29T12:14:32.500000001Z [INFO] ready port=8000"),
     reference="railwayapp/cli src/util/logs.rs",
 )
