@@ -353,13 +353,23 @@ POD = ("pod", "pod_name", "k8s.pod.name", "instance_id")
 SEVERITY = ("level", "detected_level", "severity", "severity_text", "lvl", "loglevel", "log.level")
 
 
-def label(column: pl.Expr, names: Iterable[str]) -> pl.Expr:
+def anything(column: pl.Expr, names: Iterable[str]) -> pl.Expr:
     """Return the first of several fields of an object that is there; a dot in a name may also be a step into an object."""
-    ways = [at(column, name) for name in names] + [at(column, *name.split(".")) for name in names if "." in name]
-    return first_of(*ways)
+    return first_of(*ways(column, names))
+
+
+def label(column: pl.Expr, names: Iterable[str]) -> pl.Expr:
+    """Return the first of several fields that is there and no object itself."""
+    return first_of(*[pl.when(~one.str.contains(r"^[{\[]")).then(one) for one in ways(column, names)])
+
+
+def ways(column: pl.Expr, names: Iterable[str]) -> list[pl.Expr]:
+    """Return where each of several fields may stand, in the order of their names."""
+    paths = [path for name in names for path in ([[name], name.split(".")] if "." in name else [[name]])]
+    return [at(column, *path) for path in paths]
 
 
 def service(column: pl.Expr) -> pl.Expr:
     """Return the service that the labels of an object name; one that nobody knew is none."""
-    named = [pl.when(~one.str.starts_with("unknown_service")).then(one) for one in (at(column, name) for name in SERVICE)]
+    named = [pl.when(~one.str.contains(r"^unknown_service|^[{\[]")).then(one) for one in ways(column, SERVICE)]
     return first_of(*named).str.strip_chars_start("/").str.strip_suffix(".service")

@@ -6,6 +6,7 @@ more level is taken off, and the inner time is kept: it lies nearer to the event
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 CUT_TO_MICROSECONDS = 1000
 """Nanoseconds of one microsecond."""
+CHUNK = 16384
+"""Bytes of a line after which Docker's engine begins a new chunk (moby daemon/logger/copier.go)."""
+CHUNK_STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d) ")
 DOCKER = r'^\{.*"log":".*"time":"'
 CRI = r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?P<stream>stdout|stderr) (?P<partial>[FP])(?::\S+)? (?P<body>(?s:.*))$"
 SYSLOG = r"^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)) (?P<host>[\w.:-]+) (?P<service>[^\[\]:\s]+)(?:\[(?P<pid>\d+)\])?: (?P<body>(?s:.*))$"
@@ -168,3 +172,24 @@ def said(left: pl.DataFrame, one: MessageFormat) -> pl.DataFrame:
     return groups.select("row", own=stamp(pl.col("time"), one.time or ""), own_naive=~utc).filter(
         pl.col("own").is_not_null()
     )
+
+
+def without_chunk_stamps(records: pl.DataFrame) -> pl.DataFrame:
+    """Take out the stamps that the engine prints before each further chunk of a long line."""
+    message = records["message"]
+    long = (message.str.len_bytes() > CHUNK) & message.str.contains(r"\.\d{9}(?:Z|[+-]\d\d:\d\d) ")
+    rows = long.fill_null(value=False).arg_true()
+    if not len(rows):
+        return records
+    texts = [rejoined(text) for text in message.gather(rows)]
+    return records.with_columns(message.scatter(rows, pl.Series(texts, dtype=pl.String)))
+
+
+def rejoined(text: str) -> str:
+    """Return a line without the stamp at each of its chunks' beginnings."""
+    data = text.encode()
+    place = CHUNK
+    while found := CHUNK_STAMP.match(data, place):
+        data = data[:place] + data[found.end() :]
+        place += CHUNK
+    return data.decode("utf-8", "replace")

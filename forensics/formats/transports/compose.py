@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats.inner import without_chunk_stamps
 from forensics.formats.prefixed import STAMP, Prefix, prefixed_transport
 from forensics.model.frames import mean
 
@@ -51,7 +52,7 @@ def scored(lines: pl.Series) -> float:
 
 def finish(table: pl.DataFrame) -> pl.DataFrame:
     """Part glued lines, and make records of the containers that ended."""
-    table = parted(table)
+    table = without_chunk_stamps(parted(table))
     ended = pl.col("full").str.extract_groups(EXITED)
     who, code = ended.struct.field("who"), ended.struct.field("code")
     is_end = pl.col("aside") & who.is_not_null()

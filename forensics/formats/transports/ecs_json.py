@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from forensics.formats.envelopes import Envelope, first_of, json_transport, label
+from forensics.formats.envelopes import Envelope, anything, first_of, json_transport, label
 from forensics.formats.inner import level
 from forensics.sources import clock
 
@@ -42,7 +42,7 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
         stream=label(whole, ("stream",)),
         level=level(label(whole, ("log.level", "level", "severity"))),
         message=pl.concat_str(
-            first_of(label(whole, ("message", "msg")), label(whole, ("log",)), whole), trace, separator="\n", ignore_nulls=True
+            first_of(anything(whole, ("message", "msg")), label(whole, ("log",)), whole), trace, separator="\n", ignore_nulls=True
         ),
     )
 

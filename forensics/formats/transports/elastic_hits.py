@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.formats.envelopes import Envelope, first_of, json_transport, label
+from forensics.formats.envelopes import Envelope, anything, first_of, json_transport, label
 from forensics.formats.inner import level
 from forensics.sources import clock
 
@@ -59,7 +59,7 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
         stream=label(source, ("stream",)),
         level=level(label(source, ("log.level", "level", "severity", "loglevel", "log.syslog.severity.name"))),
         cursor="_id",
-        message=first_of(label(source, MESSAGE), source),
+        message=first_of(anything(source, MESSAGE), source),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from forensics.formats.envelopes import Envelope, at, first_of, json_transport, label
+from forensics.formats.envelopes import Envelope, anything, at, first_of, json_transport, label
 from forensics.formats.inner import level
 from forensics.sources import clock
 
@@ -38,7 +38,7 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
     resource = at(pl.col("resource"), "labels")
     payload = pl.coalesce("jsonPayload", "protoPayload")
     asked = pl.when(pl.col("httpRequest").is_not_null()).then(request())
-    said = first_of(label(pl.col("jsonPayload"), MESSAGE), label(pl.col("protoPayload"), ("status.message",)))
+    said = first_of(anything(pl.col("jsonPayload"), MESSAGE), label(pl.col("protoPayload"), ("status.message",)))
     return table.select(
         "line",
         ts=pl.coalesce(clock.iso(pl.col("timestamp")), clock.iso(pl.col("receiveTimestamp"))),
