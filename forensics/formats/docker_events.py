@@ -10,7 +10,11 @@ EVENT = r"^(?P<time>\S+) (?P<type>[a-z]+) (?P<action>.+?) (?P<id>\S+)(?: \((?P<a
 
 def service(kind: pl.Expr, name: pl.Expr, ident: pl.Expr) -> pl.Expr:
     """Name the container that an event is about; of networks, volumes and images the engine is the one who speaks."""
-    return pl.when(kind == "container").then(pl.coalesce(name, ident.str.slice(0, 12))).otherwise(pl.lit("dockerd"))
+    return (
+        pl.when(kind == "container")
+        .then(pl.coalesce(name, ident.str.slice(0, 12)))
+        .otherwise(pl.lit("dockerd"))
+    )
 
 
 def level(action: pl.Expr, code: pl.Expr) -> pl.Expr:
@@ -23,7 +27,9 @@ def level(action: pl.Expr, code: pl.Expr) -> pl.Expr:
         .then(pl.lit("error"))
         .when(action.str.contains("unhealthy", literal=True))
         .then(pl.lit("error"))
-        .when(action.is_in(["kill", "restart", "stop", "pause"]) | (action.str.starts_with("exec_die") & failed))
+        .when(
+            action.is_in(["kill", "restart", "stop", "pause"]) | (action.str.starts_with("exec_die") & failed)
+        )
         .then(pl.lit("warning"))
         .otherwise(pl.lit("info"))
     )

@@ -62,7 +62,14 @@ class Envelope:
 
 
 def json_transport(
-    name: str, title: str, marks: str, shape: Envelope, samples: tuple[str, ...], *, lines: bool = True, **more: Any
+    name: str,
+    title: str,
+    marks: str,
+    shape: Envelope,
+    samples: tuple[str, ...],
+    *,
+    lines: bool = True,
+    **more: Any,
 ) -> Transport:
     """Build the transport of a format; ``lines`` where its objects may stand one a line, which the head decides."""
     return Transport(
@@ -102,7 +109,11 @@ def one_a_line(data: bytes, shape: Envelope | None = None) -> bool:
         return False
     first = [loaded(line) for line in data[: 1 << 20].split(b"\n", FIRST)[:FIRST] if OBJECT.match(line)]
     objects_ = [value for value in first if isinstance(value, dict)]
-    if shape is not None and shape.unfold is not None and any(shape.unfold(value) is not None for value in objects_):
+    if (
+        shape is not None
+        and shape.unfold is not None
+        and any(shape.unfold(value) is not None for value in objects_)
+    ):
         return False
     return bool(objects_)
 
@@ -117,13 +128,15 @@ def by_ordinal(head: bytes, shape: Envelope) -> bool:
     values, _, _ = values_of(head)
     first = next((value for value in values if value is not None), None)
     inside = shape.unfold(first) if shape.unfold and first is not None else None
-    return isinstance(first, list) or inside is not None or head.count(b"\n") > 0
+    return isinstance(first, list) or inside is not None or b"\n" in head or len(values) > 1
 
 
 def loaded(text: bytes | str) -> Any:
     """Return a JSON value, None where it is none (or null, which no format wants)."""
     try:
-        return json.loads(text if isinstance(text, str) else text.decode("utf-8", "replace"), parse_constant=str)
+        return json.loads(
+            text if isinstance(text, str) else text.decode("utf-8", "replace"), parse_constant=str
+        )
     except (ValueError, RecursionError):
         return None
 
@@ -237,9 +250,13 @@ def parse(data: bytes, shape: Envelope) -> Parsed:
     texts = [json.dumps(item, ensure_ascii=False, separators=(",", ":")) for _, item in good]
     # A lone surrogate is no character: it can't be written.
     texts = [text.encode("utf-8", "replace").decode() for text in texts]
-    raw = pl.DataFrame({"line": [at for at, _ in good], "raw": texts}, schema={"line": pl.UInt32, "raw": pl.String})
+    raw = pl.DataFrame(
+        {"line": [at for at, _ in good], "raw": texts}, schema={"line": pl.UInt32, "raw": pl.String}
+    )
     lost = len(items) - len(good)
-    first = next((at for at, item in enumerate(items, 1) if not (isinstance(item, dict) and fits(item, shape))), None)
+    first = next(
+        (at for at, item in enumerate(items, 1) if not (isinstance(item, dict) and fits(item, shape))), None
+    )
     found = made(raw, shape)
     notes = ((CUT,) if cut else ()) + ((f"{lost} values of the file are no log records",) if lost else ())
     return Parsed(
@@ -371,5 +388,7 @@ def ways(column: pl.Expr, names: Iterable[str]) -> list[pl.Expr]:
 
 def service(column: pl.Expr) -> pl.Expr:
     """Return the service that the labels of an object name; one that nobody knew is none."""
-    named = [pl.when(~one.str.contains(r"^unknown_service|^[{\[]")).then(one) for one in ways(column, SERVICE)]
+    named = [
+        pl.when(~one.str.contains(r"^unknown_service|^[{\[]")).then(one) for one in ways(column, SERVICE)
+    ]
     return first_of(*named).str.strip_chars_start("/").str.strip_suffix(".service")

@@ -19,7 +19,9 @@ def moment(time: pl.Expr) -> pl.Expr:
     """Return a time in any of the formats that these programs write, in microseconds UTC."""
     # The digits are read as they stand: a double has less than microseconds to spare.
     parts = time.str.extract_groups(r"^(\d{9,10})(?:\.(\d+))?$")
-    digits = parts.struct.field("2").fill_null("").str.slice(0, 6).str.pad_end(6, "0").cast(pl.Int64, strict=False)
+    digits = (
+        parts.struct.field("2").fill_null("").str.slice(0, 6).str.pad_end(6, "0").cast(pl.Int64, strict=False)
+    )
     exact = parts.struct.field("1").cast(pl.Int64, strict=False) * 1_000_000 + digits
     sql = time.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False).dt.epoch("us")
     return pl.coalesce(exact, clock.epoch_any(time), clock.iso(time), sql)

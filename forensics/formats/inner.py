@@ -23,14 +23,14 @@ CUT_TO_MICROSECONDS = 1000
 CHUNK = 16384
 """Bytes of a line after which Docker's engine begins a new chunk (moby daemon/logger/copier.go)."""
 CHUNK_STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d) ")
-DOCKER = r'^\{.*"log":".*"time":"'
+DOCKER = r'^\{.*"log": ?".*"time": ?"'
 CRI = r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?P<stream>stdout|stderr) (?P<partial>[FP])(?::\S+)? (?P<body>(?s:.*))$"
 SYSLOG = r"^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)) (?P<host>[\w.:-]+) (?P<service>[^\[\]:\s]+)(?:\[(?P<pid>\d+)\])?: (?P<body>(?s:.*))$"
 CONTINUES = r"^[ \t]|^$|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^\.\.\. \d+ more|^[│╭╰}\])]|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)"
 """Lines of a message that a program wrote over several lines, each of which was shipped alone."""
 LEVELS = {
     **dict.fromkeys(("emerg", "emergency", "alert", "crit", "critical", "fatal", "panic", "fatal2", "fatal3", "fatal4"), "critical"),
-    **dict.fromkeys(("err", "error", "eror", "severe", "failure", "error2", "error3", "error4"), "error"),
+    **dict.fromkeys(("err", "error", "severe", "failure", "error2", "error3", "error4"), "error"),
     **dict.fromkeys(("warn", "warning", "warn2", "warn3", "warn4"), "warning"),
     **dict.fromkeys(("notice", "info", "information", "informational", "log", "success", "ok", "default2", "info2", "info3", "info4"), "info"),
     **dict.fromkeys(("debug", "trace", "verbose", "fine", "finer", "finest", "debug2", "debug3", "debug4", "trace2", "trace3", "trace4"), "debug"),
@@ -40,7 +40,9 @@ LEVELS = {
 
 def level(name: pl.Expr) -> pl.Expr:
     """Return the level that a severity's name stands for, null for a name that says none."""
-    return name.str.strip_chars().str.to_lowercase().replace_strict(LEVELS, default=None, return_dtype=pl.String)
+    return (
+        name.str.strip_chars().str.to_lowercase().replace_strict(LEVELS, default=None, return_dtype=pl.String)
+    )
 
 
 def finished(records: pl.DataFrame) -> pl.DataFrame:
@@ -58,7 +60,7 @@ def finished(records: pl.DataFrame) -> pl.DataFrame:
 def unwrapped(records: pl.DataFrame) -> pl.DataFrame:
     """Take one more transport off messages that begin like its lines."""
     message = records["message"]
-    if message.str.starts_with('{').any() and message.str.contains(DOCKER).any():
+    if message.str.starts_with("{").any() and message.str.contains(DOCKER).any():
         records = from_docker(records)
     if message.str.contains(CRI).any():
         records = from_cri(records)
@@ -70,7 +72,9 @@ def unwrapped(records: pl.DataFrame) -> pl.DataFrame:
 def from_docker(records: pl.DataFrame) -> pl.DataFrame:
     """Unwrap messages that are lines of Docker's json-file driver."""
     inner = pl.col("message").str.contains(DOCKER)
-    log, time, stream = (pl.col("message").str.json_path_match(f"$.{name}") for name in ("log", "time", "stream"))
+    log, time, stream = (
+        pl.col("message").str.json_path_match(f"$.{name}") for name in ("log", "time", "stream")
+    )
     is_line = inner & log.is_not_null() & clock.iso(time).is_not_null()
     done = records.with_columns(
         ts=pl.when(is_line).then(clock.iso(time)).otherwise("ts"),
@@ -105,7 +109,9 @@ def joined(table: pl.DataFrame) -> pl.DataFrame:
     begins = ~pl.col("chunk").shift(1, fill_value=False).over(keys)
     numbered = table.with_row_index("row").with_columns(group=begins.cum_sum().over(keys))
     others = [pl.col(name).first() for name in ("row", *table.columns) if name not in (*keys, "message")]
-    whole = numbered.group_by(*keys, "group", maintain_order=True).agg(*others, pl.col("message").str.join(""))
+    whole = numbered.group_by(*keys, "group", maintain_order=True).agg(
+        *others, pl.col("message").str.join("")
+    )
     return conform(whole.sort("row"), RECORDS)
 
 
@@ -150,10 +156,14 @@ def own_times(records: pl.DataFrame) -> pl.DataFrame:
     starts = pl.when(~further).then(pl.col("row"))
     table = table.with_columns(start=starts.forward_fill().over("service"))
     first = [pl.col(name).first().over("service", "start") for name in ("own", "own_naive")]
-    table = table.with_columns(*[pl.when(pl.col("start").is_not_null()).then(one).alias(one.meta.output_name()) for one in first])
+    table = table.with_columns(
+        *[pl.when(pl.col("start").is_not_null()).then(one).alias(one.meta.output_name()) for one in first]
+    )
     return table.with_columns(
         ts=pl.coalesce("ts", "own"),
-        naive=pl.when(pl.col("ts").is_null()).then(pl.col("own_naive").fill_null(value=False)).otherwise("naive"),
+        naive=pl.when(pl.col("ts").is_null())
+        .then(pl.col("own_naive").fill_null(value=False))
+        .otherwise("naive"),
     ).select(records.columns)
 
 

@@ -104,7 +104,11 @@ def parse(data: bytes, shape: Prefix) -> Parsed:
     further = pl.col("full").str.contains(shape.continuation) if shape.continuation else pl.lit(value=False)
     blank = pl.col("full").str.strip_chars() == ""
     table = table.with_columns(start=start, aside=aside & ~start, blank=blank & ~start).with_columns(
-        cont=further & ~pl.col("start") & ~pl.col("aside") & ~pl.col("blank") & (pl.col("start").cum_sum() > 0)
+        cont=further
+        & ~pl.col("start")
+        & ~pl.col("aside")
+        & ~pl.col("blank")
+        & (pl.col("start").cum_sum() > 0)
     )
     left = table.filter(~(pl.col("start") | pl.col("aside") | pl.col("blank") | pl.col("cont")))
     kept = table.filter(pl.col("start") | pl.col("cont"))

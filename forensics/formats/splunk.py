@@ -9,7 +9,18 @@ from forensics.formats.inner import finished, level
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
 
-FIELDS = ("_time", "_raw", "service", "app", "container_name", "kubernetes_container_name", "source", "log_level", "level", "severity")
+FIELDS = (
+    "_time",
+    "_raw",
+    "service",
+    "app",
+    "container_name",
+    "kubernetes_container_name",
+    "source",
+    "log_level",
+    "level",
+    "severity",
+)
 CAPS = {
     1000: "a usual limit of an export: raise it, or check that there is no more",
     10000: "a usual limit of an export: raise it, or export shorter spans one after another",
@@ -28,7 +39,9 @@ def rows(table: pl.DataFrame) -> pl.DataFrame:
         "line",
         ts=pl.coalesce(stated, local),
         naive=stated.is_null() & local.is_not_null() & ~utc,
-        service=first_of(*[pl.col(name) for name in ("container_name", "kubernetes_container_name", "service", "app")]),
+        service=first_of(
+            *[pl.col(name) for name in ("container_name", "kubernetes_container_name", "service", "app")]
+        ),
         level=pl.coalesce([level(pl.col(name)) for name in ("log_level", "level", "severity")]),
         message="_raw",
         file=pl.col("source").str.extract(r"([^/\\:]+?)(?:\.log)?$"),

@@ -110,7 +110,9 @@ def parse(data: bytes, shape: Table) -> Parsed:
     total = above + text.count("\n") + bool(text and not text.endswith("\n"))
     names, rows, notes = split(text, sep or delimiter(text.partition("\n")[0]))
     if not names or not shape.claims(tuple(names)):
-        return Parsed(records=pl.DataFrame(schema=RECORDS), unparsed=total, first_unparsed=1 if total else None)
+        return Parsed(
+            records=pl.DataFrame(schema=RECORDS), unparsed=total, first_unparsed=1 if total else None
+        )
     rows = rows.with_columns(line=pl.col("line") + above)
     good = rows.filter(pl.col("width") == len(names))
     left = rows.filter(pl.col("width") != len(names))
@@ -156,8 +158,9 @@ def split(text: str, sep: str) -> tuple[list[str], pl.DataFrame, tuple[str, ...]
     rows = table.with_columns(lines=1 + pl.sum_horizontal(inner)).with_columns(
         line=2 + pl.col("lines").cum_sum() - pl.col("lines"), width=pl.lit(len(names))
     )
+    empty = rows.select(pl.all_horizontal(pl.col(names).is_null()).any()).item()
     seen = 1 + int(rows["lines"].sum())
-    if seen != text.count("\n") + (not text.endswith("\n")) or any("\n" in name for name in names):
+    if empty or seen != text.count("\n") + (not text.endswith("\n")) or any("\n" in name for name in names):
         return slow(text, sep)
     return [name.strip() for name in names], rows.rename({name: name.strip() for name in names}), ()
 
@@ -183,7 +186,9 @@ def slow(text: str, sep: str) -> tuple[list[str], pl.DataFrame, tuple[str, ...]]
         if rest > 0:
             found.append((before + 1, rest, []))
     names = distinct(names)
-    columns = {name: [row[at] if at < len(row) else None for _, _, row in found] for at, name in enumerate(names)}
+    columns = {
+        name: [row[at] if at < len(row) else None for _, _, row in found] for at, name in enumerate(names)
+    }
     rows = pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)).with_columns(
         line=pl.Series([line for line, _, _ in found], dtype=pl.Int64),
         lines=pl.Series([lines for _, lines, _ in found], dtype=pl.Int64),

@@ -45,19 +45,25 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     rows = rows.with_columns(line=pl.col("line") + above)
     time = pl.col("Time")
     stated = pl.coalesce(clock.iso(time), clock.epoch_any(time))
-    local = pl.coalesce(time.str.to_datetime(one, time_unit="us", strict=False).dt.epoch("us") for one in FORMATS)
+    local = pl.coalesce(
+        time.str.to_datetime(one, time_unit="us", strict=False).dt.epoch("us") for one in FORMATS
+    )
     stamped = rows.with_columns(ts=pl.coalesce(stated, local), naive=stated.is_null() & local.is_not_null())
     if "Series" in names and "Value" in names:
         cells = stamped.select("line", "ts", "naive", series="Series", value="Value")
     else:
         columns = [name for name in names if name not in ("Time", *OWN)]
-        cells = stamped.unpivot(columns, index=["line", "ts", "naive"], variable_name="series", value_name="value")
+        cells = stamped.unpivot(
+            columns, index=["line", "ts", "naive"], variable_name="series", value_name="value"
+        )
     given = cells.filter(pl.col("value").str.contains(NUMBER) & pl.col("ts").is_not_null())
     samples = given.with_columns(pl.col("value").cast(pl.Float64, strict=False)).sort("line", "series")
     left = rows.join(stamped.filter(pl.col("ts").is_not_null()), on="line", how="anti")
     shown = cells.filter(pl.col("value").str.contains(r"^-?\d.*[A-Za-z%]"))
     if shown.height:
-        notes += (f"{shown.height} values carry units and are rounded: download the panel's data without formatting",)
+        notes += (
+            f"{shown.height} values carry units and are rounded: download the panel's data without formatting",
+        )
     lost, in_rows = int(left["lines"].sum()), int(rows["lines"].sum())
     return Parsed(
         samples=samples,

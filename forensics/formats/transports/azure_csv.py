@@ -10,6 +10,7 @@ it is month first, as the portal's own language has it, and said so. Reference: 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -29,11 +30,9 @@ UTC = ("UTC", "Etc/UTC", "GMT")
 
 def named(table: pl.DataFrame) -> tuple[str, str | None]:
     """Return the column of the time and the zone that it states."""
-    for name in table.columns:
-        said = pl.select(pl.lit(name).str.extract_groups(TIME)).to_series().struct.unnest().row(0)
-        if name.startswith("TimeGenerated") and (said[0] is not None or name == "TimeGenerated"):
-            return name, said[0]
-    return "TimeGenerated", None
+    name = next(name for name in table.columns if name.startswith("TimeGenerated"))
+    said = re.match(TIME, name)
+    return name, said[1] if said else None
 
 
 def parts(table: pl.DataFrame) -> pl.DataFrame:
@@ -57,11 +56,16 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
     text = pl.col(name).str.replace_all("[\u202f\u00a0]", " ").str.replace(",", "", literal=True)
     date = "%d/%m/%Y" if day_first(table) else "%m/%d/%Y"
     slashed = text.str.replace_all(r"^(\d+)\.(\d+)\.", "${1}/${2}/")
-    ways = [slashed.str.to_datetime(f"{date} {one}", time_unit="us", strict=False).dt.epoch("us") for one in CLOCKS]
+    ways = [
+        slashed.str.to_datetime(f"{date} {one}", time_unit="us", strict=False).dt.epoch("us")
+        for one in CLOCKS
+    ]
     stated = clock.iso(pl.col(name))
     local = pl.coalesce(ways)
     naive = pl.lit(zone not in UTC) & stated.is_null() & local.is_not_null()
-    return rows(table, pl.coalesce(stated, local)).with_columns(naive=table.select(naive.alias("naive"))["naive"])
+    return rows(table, pl.coalesce(stated, local)).with_columns(
+        naive=table.select(naive.alias("naive"))["naive"]
+    )
 
 
 def notes(table: pl.DataFrame) -> Iterator[str]:
@@ -90,7 +94,9 @@ PLUG = table_transport(
             30000: "the most that the portal gives: export shorter spans",
         },
     ),
-    ('"TimeGenerated [UTC]",Computer,SeverityLevel,SyslogMessage\n"11/29/2026, 12:14:31.123 PM",web-1,err,boom',),
+    (
+        '"TimeGenerated [UTC]",Computer,SeverityLevel,SyslogMessage\n"11/29/2026, 12:14:31.123 PM",web-1,err,boom',
+    ),
     reference="MicrosoftDocs/azure-docs azure-monitor/logs",
     unconfirmed=True,
 )

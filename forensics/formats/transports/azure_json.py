@@ -24,7 +24,11 @@ def unfold(value: object) -> list[Any] | None:
         return None
     found: list[Any] = []
     for table in tables:
-        if not isinstance(table, dict) or not isinstance(table.get("columns"), list) or not isinstance(table.get("rows"), list):
+        if (
+            not isinstance(table, dict)
+            or not isinstance(table.get("columns"), list)
+            or not isinstance(table.get("rows"), list)
+        ):
             continue
         names = [column.get("name") if isinstance(column, dict) else column for column in table["columns"]]
         found += [dict(zip(names, row, strict=False)) for row in table["rows"] if isinstance(row, list)]
@@ -45,7 +49,10 @@ PLUG = json_transport(
         lambda item: "TimeGenerated" in item,
         records,
         unfold=unfold,
-        caps={30000: "the most that the portal gives: export shorter spans", 500000: "the most that the API gives: export shorter spans"},
+        caps={
+            30000: "the most that the portal gives: export shorter spans",
+            500000: "the most that the API gives: export shorter spans",
+        },
     ),
     (
         '[{"TimeGenerated":"2026-11-29T12:14:31.123Z","Computer":"web-1","SeverityLevel":"err","SyslogMessage":"boom","ProcessName":"api","TableName":"PrimaryResult"}]',

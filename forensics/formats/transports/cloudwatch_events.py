@@ -32,9 +32,17 @@ def unfold(value: object) -> list[dict[str, Any]] | None:
     if isinstance(value.get("events"), list) and not any(key in value for key in ("hits", "incidents")):
         return [item for item in value["events"] if isinstance(item, dict)]
     if isinstance(value.get("logEvents"), list):
-        named = {"group": text_of(value.get("logGroup") or ""), "logStreamName": text_of(value.get("logStream") or "")}
+        named = {
+            "group": text_of(value.get("logGroup") or ""),
+            "logStreamName": text_of(value.get("logStream") or ""),
+        }
         return [
-            {**named, "timestamp": item.get("timestamp"), "message": item.get("message"), "eventId": item.get("id")}
+            {
+                **named,
+                "timestamp": item.get("timestamp"),
+                "message": item.get("message"),
+                "eventId": item.get("id"),
+            }
             for item in value["logEvents"]
             if isinstance(item, dict)
         ]

@@ -43,7 +43,11 @@ def scored(lines: pl.Series) -> float:
     """Score lines that are not compose's own: names that end in a number are its habit, other names may be a table's."""
     if lines.str.contains(TABLE).any():
         return 0.0
-    table = pl.DataFrame({"g": lines.str.extract_groups(PATTERN)}).unnest("g").filter(pl.col("service").is_not_null())
+    table = (
+        pl.DataFrame({"g": lines.str.extract_groups(PATTERN)})
+        .unnest("g")
+        .filter(pl.col("service").is_not_null())
+    )
     table = table.filter(~pl.col("service").str.contains(LEVELS))
     share = table.height / len(lines)
     sure = mean((table["time"].is_not_null()) | table["service"].str.contains(NUMBERED)) or 0.0
@@ -57,7 +61,9 @@ def finish(table: pl.DataFrame) -> pl.DataFrame:
     who, code = ended.struct.field("who"), ended.struct.field("code")
     is_end = pl.col("aside") & who.is_not_null()
     names = table["service"].drop_nulls().unique().sort(descending=True).to_list()
-    known = pl.coalesce([pl.when(who.str.ends_with(name)).then(pl.lit(name)) for name in names] or [pl.lit(None)])
+    known = pl.coalesce(
+        pl.lit(None, pl.String), *[pl.when(who.str.ends_with(name)).then(pl.lit(name)) for name in names]
+    )
     return table.with_columns(
         service=pl.when(is_end).then(pl.coalesce(known, who)).otherwise("service"),
         message=pl.when(is_end).then(pl.col("full").str.strip_chars()).otherwise("message"),
@@ -74,7 +80,9 @@ def parted(table: pl.DataFrame) -> pl.DataFrame:
     if not names:
         return table
     either = "|".join(re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name)))
-    ends = "|".join(re.escape(name) for name in sorted({*full_names, *names}, key=lambda name: (-len(name), name)))
+    ends = "|".join(
+        re.escape(name) for name in sorted({*full_names, *names}, key=lambda name: (-len(name), name))
+    )
     glued = rf"^(?P<left>.*?)(?P<right>(?:{either})\s{{2,}}\| .*|(?:{ends}) exited with code \d+\s*)$"
     has = table["message"].str.contains(glued).fill_null(value=False) & (table["message"] != "")
     if not has.any():
@@ -82,13 +90,19 @@ def parted(table: pl.DataFrame) -> pl.DataFrame:
     cut = table.filter(has).with_columns(c=pl.col("message").str.extract_groups(glued)).unnest("c")
     cut = cut.filter(pl.col("left") != "")
     lines = cut["line"].implode()
-    further = cut.select("line", full="right").with_columns(g=pl.col("full").str.extract_groups(PATTERN)).unnest("g")
+    further = (
+        cut.select("line", full="right")
+        .with_columns(g=pl.col("full").str.extract_groups(PATTERN))
+        .unnest("g")
+    )
     further = further.with_columns(
         start=pl.col("message").is_not_null(),
         aside=pl.col("message").is_null(),
         cont=pl.lit(value=False),
         naive=pl.lit(value=False),
-        ts=pl.col("time").str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%#z", time_unit="us", strict=False).dt.epoch("us"),
+        ts=pl.col("time")
+        .str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%#z", time_unit="us", strict=False)
+        .dt.epoch("us"),
     )
     first = cut.with_columns(message=pl.col("left")).drop("left", "right")
     rest = table.filter(~pl.col("line").is_in(lines))

@@ -21,7 +21,9 @@ LINES = ("Content", "Message", "content", "message", "@message")
 def claims(names: tuple[str, ...]) -> float:
     """Score columns for the view's fixed ones."""
     lowered = {name.lower() for name in names}
-    return float("date" in lowered and bool({"host", "service"} & lowered) and bool({"content", "message"} & lowered))
+    return float(
+        "date" in lowered and bool({"host", "service"} & lowered) and bool({"content", "message"} & lowered)
+    )
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
@@ -31,7 +33,17 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
         "line",
         ts=pl.coalesce(clock.iso(time), clock.epoch_any(time)),
         naive=pl.lit(value=False),
-        service=column(table, "Service", "service", "@container_name", "container_name", "Container Name", "Source", "Host", "host"),
+        service=column(
+            table,
+            "Service",
+            "service",
+            "@container_name",
+            "container_name",
+            "Container Name",
+            "Source",
+            "Host",
+            "host",
+        ),
         pid=column(table, "Pod Name", "pod_name"),
         level=level(column(table, "Status", "status", "level", "@level")),
         message=column(table, *LINES),

@@ -17,7 +17,9 @@ import polars as pl
 from forensics.formats.prefixed import Prefix, prefixed_transport
 
 PATTERN = r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)) (?P<attrs>[\w.%-]+=[^\s,=\"']*(?:,[\w.%-]+=[^\s,=\"']*)*) (?P<message>.*)$"
-LOGFMT = re.compile(r"^(?:time|ts|t|level|lvl|msg|severity|at|caller|logger|source|event|method|path|status)=")
+LOGFMT = re.compile(
+    r"^(?:time|ts|t|level|lvl|msg|severity|at|caller|logger|source|event|method|path|status)="
+)
 """Keys with which a structured message begins."""
 NAMED = ("com.docker.compose.service", "com.docker.swarm.service.name", "service", "svc", "app", "name")
 
@@ -34,7 +36,9 @@ def scored(lines: pl.Series) -> float:
 def finish(table: pl.DataFrame) -> pl.DataFrame:
     """Name the service by the attributes."""
     names = {text: service(text) for text in table["attrs"].drop_nulls().unique().to_list()}
-    return table.with_columns(service=pl.col("attrs").replace_strict(names, default=None, return_dtype=pl.String))
+    return table.with_columns(
+        service=pl.col("attrs").replace_strict(names, default=None, return_dtype=pl.String)
+    )
 
 
 def service(attrs: str) -> str | None:

@@ -29,7 +29,11 @@ PLUG = prefixed_transport(
     "docker_events",
     "docker events",
     "when the engine did it",
-    Prefix(pattern=PATTERN, finish=finish, caps={256: "as many events as the engine remembers: earlier ones may be lost"}),
+    Prefix(
+        pattern=PATTERN,
+        finish=finish,
+        caps={256: "as many events as the engine remembers: earlier ones may be lost"},
+    ),
     (
         "2026-11-29T12:33:44.836100205Z container die 7c0a19d0b64bc5420913c342e16e5f23b1c116da177de271a2e4e82e29a58389 (exitCode=137, image=bb:1, name=tty-1)",
         "2026-11-29T12:33:44.387694525Z network connect 2fcb90f6f923744a45e95d22e88ace7d4c06f42b88332207a14259b6c74c57c5 (container=7c0a19d0b64b, name=none, type=null)",

@@ -19,13 +19,30 @@ from forensics.formats.envelopes import Envelope, at, json_transport
 from forensics.formats.inner import CUT_TO_MICROSECONDS
 from forensics.sources import clock
 
-FIELDS = ("Type", "Action", "Actor", "status", "id", "timeNano", "time", "Time", "Status", "Name", "ID", "Image", "Attributes", "ContainerExitCode")
+FIELDS = (
+    "Type",
+    "Action",
+    "Actor",
+    "status",
+    "id",
+    "timeNano",
+    "time",
+    "Time",
+    "Status",
+    "Name",
+    "ID",
+    "Image",
+    "Attributes",
+    "ContainerExitCode",
+)
 
 
 def claims(item: dict[str, Any]) -> bool:
     """Hold for events of Docker and of podman."""
     docker = "Action" in item and "Actor" in item and ("timeNano" in item or "time" in item)
-    return docker or ("Status" in item and "Type" in item and ("Time" in item or "timeNano" in item) and "ID" in item)
+    return docker or (
+        "Status" in item and "Type" in item and ("Time" in item or "timeNano" in item) and "ID" in item
+    )
 
 
 def attributes(text: str | None) -> str:
@@ -52,17 +69,35 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
             clock.epoch_any(pl.col("time")),
         ),
     )
-    code = pl.coalesce(at(pl.col("attrs"), "exitCode"), at(pl.col("attrs"), "containerExitCode"), "ContainerExitCode")
+    code = pl.coalesce(
+        at(pl.col("attrs"), "exitCode"), at(pl.col("attrs"), "containerExitCode"), "ContainerExitCode"
+    )
     name = pl.coalesce(at(pl.col("attrs"), "name"), "Name")
-    given = given.with_columns(code=code, name=name, pairs=pl.Series([attributes(text) for text in given["attrs"]], dtype=pl.String))
+    given = given.with_columns(
+        code=code, name=name, pairs=pl.Series([attributes(text) for text in given["attrs"]], dtype=pl.String)
+    )
     # Podman keeps name, image and exit code beside the attributes.
     beside = [
-        pl.when(pl.col("Status").is_not_null() & column.is_not_null()).then(pl.concat_str(pl.lit(f"{key}="), column))
-        for key, column in (("exitCode", pl.col("ContainerExitCode")), ("image", pl.col("Image")), ("name", pl.col("Name")))
+        pl.when(pl.col("Status").is_not_null() & column.is_not_null()).then(
+            pl.concat_str(pl.lit(f"{key}="), column)
+        )
+        for key, column in (
+            ("exitCode", pl.col("ContainerExitCode")),
+            ("image", pl.col("Image")),
+            ("name", pl.col("Name")),
+        )
     ]
-    pairs = pl.concat_str(pl.when(pl.col("pairs") != "").then("pairs"), *beside, separator=", ", ignore_nulls=True)
+    pairs = pl.concat_str(
+        pl.when(pl.col("pairs") != "").then("pairs"), *beside, separator=", ", ignore_nulls=True
+    )
     shown = pl.from_epoch(pl.col("ts"), time_unit="us").dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
-    words = [shown, pl.col("Type"), pl.col("action"), pl.col("ident"), pl.concat_str(pl.lit("("), pairs, pl.lit(")"))]
+    words = [
+        shown,
+        pl.col("Type"),
+        pl.col("action"),
+        pl.col("ident"),
+        pl.concat_str(pl.lit("("), pairs, pl.lit(")")),
+    ]
     kind = pl.col("Type").str.to_lowercase()
     return given.select(
         "line",

@@ -9,7 +9,7 @@ time (year 1) means never. Reference: moby/moby api/types/container/state.go, he
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import polars as pl
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NEVER = "0001-01-01"
 
 
-def is_container(item: object) -> bool:
+def is_container(item: object) -> TypeGuard[dict[str, Any]]:
     """Hold for the description of a container."""
     if not isinstance(item, dict) or not isinstance(item.get("State"), dict):
         return False
@@ -50,9 +50,15 @@ def events(item: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if isinstance(when, str) and when and not when.startswith(NEVER):
             yield {"at": when, "service": name, "severity": severity, "text": text}
 
-    yield from event(item.get("Created"), f"container created (image={image})" if image else "container created")
+    yield from event(
+        item.get("Created"), f"container created (image={image})" if image else "container created"
+    )
     restarts = item.get("RestartCount")
-    again = f" (restarted {restarts} times since it was created)" if isinstance(restarts, int) and restarts > 0 else ""
+    again = (
+        f" (restarted {restarts} times since it was created)"
+        if isinstance(restarts, int) and restarts > 0
+        else ""
+    )
     yield from event(state.get("StartedAt"), f"container started{again}")
     if not state.get("Running"):
         yield from event(state.get("FinishedAt"), *ending(state))
@@ -102,7 +108,12 @@ PLUG = json_transport(
     "docker_inspect",
     "docker inspect (state of containers)",
     "when it happened",
-    Envelope(("at", "service", "severity", "text"), lambda item: "at" in item and "text" in item, records, unfold=unfold),
+    Envelope(
+        ("at", "service", "severity", "text"),
+        lambda item: "at" in item and "text" in item,
+        records,
+        unfold=unfold,
+    ),
     (
         '[{"Id":"9638435b5796","Created":"2026-11-29T12:33:43.747055622Z","State":{"StartedAt":"0001-01-01T00:00:00Z","FinishedAt":"0001-01-01T00:00:00Z"},"Name":"/web-1","Config":{}}]',
         '{"ID":"db1ef129ebce","Created":"2026-11-29T12:33:46.18Z","Name":"/lab-1","State":{"Running":false,"StartedAt":"","FinishedAt":""}}',

@@ -25,7 +25,9 @@ PLUG = Transport(
     marks="nothing: ages only",
     sniff=sniff,
     parse=lambda data: Parsed(unparsed=data.count(b"\n")),
-    samples=("CONTAINER ID   IMAGE     COMMAND     CREATED         STATUS                     PORTS     NAMES",),
+    samples=(
+        "CONTAINER ID   IMAGE     COMMAND     CREATED         STATUS                     PORTS     NAMES",
+    ),
     declined="it states ages, not instants; export what happened when: docker inspect $(docker ps -aq)",
     reference="docker/cli cli/command/formatter/container.go",
 )

@@ -11,10 +11,13 @@ kubernetes/kubernetes pkg/kubelet/kuberuntime/logs/logs.go.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from forensics.formats.inner import without_chunk_stamps
 from forensics.formats.text import TextShape, parse_text, text_transport
-from forensics.model.plug import Parsed
+
+if TYPE_CHECKING:
+    from forensics.model.plug import Parsed
 
 SHAPE = TextShape(
     pattern=r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d))(?: |$)(?P<message>.*)$",

@@ -25,7 +25,11 @@ NAMES = (
 
 def claims(item: dict[str, Any]) -> bool:
     """Hold for documents of these writers."""
-    return "@timestamp" in item and any(name in item for name in ("message", "msg", "log")) and any(name in item for name in MARKS)
+    return (
+        "@timestamp" in item
+        and any(name in item for name in ("message", "msg", "log"))
+        and any(name in item for name in MARKS)
+    )
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
@@ -42,7 +46,10 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
         stream=label(whole, ("stream",)),
         level=level(label(whole, ("log.level", "level", "severity"))),
         message=pl.concat_str(
-            first_of(anything(whole, ("message", "msg")), label(whole, ("log",)), whole), trace, separator="\n", ignore_nulls=True
+            first_of(anything(whole, ("message", "msg")), label(whole, ("log",)), whole),
+            trace,
+            separator="\n",
+            ignore_nulls=True,
         ),
     )
 

@@ -57,7 +57,9 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
         service=label(source, NAMES).str.strip_chars_start("/").str.strip_suffix(".service"),
         pid=label(source, ("kubernetes.pod.name", "kubernetes.pod_name", "process.pid")),
         stream=label(source, ("stream",)),
-        level=level(label(source, ("log.level", "level", "severity", "loglevel", "log.syslog.severity.name"))),
+        level=level(
+            label(source, ("log.level", "level", "severity", "loglevel", "log.syslog.severity.name"))
+        ),
         cursor="_id",
         message=first_of(anything(source, MESSAGE), source),
     )

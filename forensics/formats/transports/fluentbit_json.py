@@ -27,7 +27,11 @@ def claims(item: dict[str, Any]) -> bool:
         return False
     if "date" in item and any(name in item for name in ("log", "kubernetes", "MESSAGE", "container_id")):
         return "line" not in item
-    return "log" in item and isinstance(item["log"], str) and any(name in item for name in ("kubernetes", "container_name", "container_id", "stream", "source"))
+    return (
+        "log" in item
+        and isinstance(item["log"], str)
+        and any(name in item for name in ("kubernetes", "container_name", "container_id", "stream", "source"))
+    )
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:

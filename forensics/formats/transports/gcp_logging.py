@@ -17,14 +17,40 @@ from forensics.formats.envelopes import Envelope, anything, at, first_of, json_t
 from forensics.formats.inner import level
 from forensics.sources import clock
 
-FIELDS = ("insertId", "logName", "timestamp", "receiveTimestamp", "severity", "textPayload", "jsonPayload", "protoPayload", "httpRequest", "resource", "labels")
-RESOURCE = ("container_name", "service_name", "function_name", "module_id", "job_name", "database_id", "backend_service_name", "forwarding_rule_name", "instance_id")
+FIELDS = (
+    "insertId",
+    "logName",
+    "timestamp",
+    "receiveTimestamp",
+    "severity",
+    "textPayload",
+    "jsonPayload",
+    "protoPayload",
+    "httpRequest",
+    "resource",
+    "labels",
+)
+RESOURCE = (
+    "container_name",
+    "service_name",
+    "function_name",
+    "module_id",
+    "job_name",
+    "database_id",
+    "backend_service_name",
+    "forwarding_rule_name",
+    "instance_id",
+)
 MESSAGE = ("message", "msg", "log", "MESSAGE", "event", "textPayload")
 
 
 def claims(item: dict[str, Any]) -> bool:
     """Hold for log entries."""
-    return "logName" in item and ("timestamp" in item or "receiveTimestamp" in item) and ("insertId" in item or "resource" in item)
+    return (
+        "logName" in item
+        and ("timestamp" in item or "receiveTimestamp" in item)
+        and ("insertId" in item or "resource" in item)
+    )
 
 
 def request() -> pl.Expr:
@@ -38,13 +64,17 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
     resource = at(pl.col("resource"), "labels")
     payload = pl.coalesce("jsonPayload", "protoPayload")
     asked = pl.when(pl.col("httpRequest").is_not_null()).then(request())
-    said = first_of(anything(pl.col("jsonPayload"), MESSAGE), label(pl.col("protoPayload"), ("status.message",)))
+    said = first_of(
+        anything(pl.col("jsonPayload"), MESSAGE), label(pl.col("protoPayload"), ("status.message",))
+    )
     return table.select(
         "line",
         ts=pl.coalesce(clock.iso(pl.col("timestamp")), clock.iso(pl.col("receiveTimestamp"))),
         naive=pl.lit(value=False),
         service=first_of(label(resource, RESOURCE), label(pl.col("labels"), ("k8s-pod/app", "serviceName"))),
-        pid=first_of(label(resource, ("pod_name", "revision_name")), label(pl.col("labels"), ("instanceId",))),
+        pid=first_of(
+            label(resource, ("pod_name", "revision_name")), label(pl.col("labels"), ("instanceId",))
+        ),
         level=level(pl.col("severity")),
         cursor="insertId",
         message=pl.coalesce("textPayload", said, asked, payload),

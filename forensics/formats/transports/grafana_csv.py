@@ -24,7 +24,9 @@ NANOSECONDS = ("tsNs", "nanos", "Time ns")
 
 def claims(names: tuple[str, ...]) -> float:
     """Score columns for a time, a line and what only this program adds."""
-    if not any(name in names for name in TIMES) or not any(name in names for name in ("Line", "body", "line")):
+    if not any(name in names for name in TIMES) or not any(
+        name in names for name in ("Line", "body", "line")
+    ):
         return 0.0
     own = any(name in names for name in ("tsNs", "labels", "id", "labelTypes", "detected_level"))
     return 1.0 if own or names[:2] == ("Time", "Line") else 0.0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PATTERN = r"^\d{12,14}\t(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\t(?P<message>.*)$"
-ASIDE = r'^Common labels: \{|^(?:Line limit|Limit|Total bytes processed|Error|Query|Log browser|Fields|Unique labels|Deduplication count): '
+ASIDE = r"^Common labels: \{|^(?:Line limit|Limit|Total bytes processed|Error|Query|Log browser|Fields|Unique labels|Deduplication count): "
 CONTINUES = r"^(?:[^\d\x00-\x08]|\d{1,11}[^\d])"
 """Any line that is neither stamped nor meta."""
 
@@ -37,14 +37,22 @@ def finish(table: pl.DataFrame) -> pl.DataFrame:
             labels = json.loads(shared[0])
         except (ValueError, RecursionError):
             labels = None
-    named = next((labels[name] for name in SERVICE if isinstance(labels.get(name), str)), None) if isinstance(labels, dict) else None
+    named = (
+        next((labels[name] for name in SERVICE if isinstance(labels.get(name), str)), None)
+        if isinstance(labels, dict)
+        else None
+    )
     return table.with_columns(service=pl.lit(named, pl.String))
 
 
 def notes(records: pl.DataFrame, asides: pl.Series) -> Iterator[str]:
     """Say where as many lines came back as were asked for at most."""
     del records
-    said = asides.str.extract_groups(r'^(?:Line )?[Ll]imit: "?(?P<most>\d+) \((?P<got>\d+) ').struct.unnest().drop_nulls()
+    said = (
+        asides.str.extract_groups(r'^(?:Line )?[Ll]imit: "?(?P<most>\d+) \((?P<got>\d+) ')
+        .struct.unnest()
+        .drop_nulls()
+    )
     for most, got in said.iter_rows():
         if most == got:
             yield f"as many lines came back as Grafana asks for at most ({most}): raise the limit, or export shorter spans one after another"

@@ -27,7 +27,9 @@ def finish(table: pl.DataFrame) -> pl.DataFrame:
     """Keep the platform's own speakers apart from an app's dynos; its errors state their severity."""
     platform = (pl.col("service") == "api") & (pl.col("stream") == "app")
     code = pl.col("message").str.contains(r"^at=error |^Error [RHL]\d+ |\bcode=H\d+ ")
-    crashed = pl.col("message").str.contains(r"State changed from \w+ to crashed|Process exited with status [1-9]")
+    crashed = pl.col("message").str.contains(
+        r"State changed from \w+ to crashed|Process exited with status [1-9]"
+    )
     return table.with_columns(
         service=pl.when(platform).then(pl.lit("heroku-api")).otherwise("service"),
         level=pl.when((pl.col("stream") == "heroku") & (code | crashed)).then(pl.lit("error")),

@@ -21,7 +21,12 @@ SERVICES = (
     "service.name", "kubernetes.container.name", "kubernetes.container_name", "container.name", "kubernetes.labels.app", "service", "app", "container_name", "systemd.unit",
     "process.name", "host.name",
 )  # fmt: skip
-FORMATS = ("%b %d, %Y @ %H:%M:%S%.f", "%B %d, %Y, %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f")
+FORMATS = (
+    "%b %d, %Y @ %H:%M:%S%.f",
+    "%B %d, %Y, %H:%M:%S%.f",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+)
 
 
 def claims(names: tuple[str, ...]) -> float:
@@ -33,7 +38,9 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn rows into records."""
     time = column(table, *TIMES)
     stated = pl.coalesce(clock.iso(time), clock.epoch_any(time))
-    local = pl.coalesce(time.str.to_datetime(one, time_unit="us", strict=False).dt.epoch("us") for one in FORMATS)
+    local = pl.coalesce(
+        time.str.to_datetime(one, time_unit="us", strict=False).dt.epoch("us") for one in FORMATS
+    )
     return table.select(
         "line",
         ts=pl.coalesce(stated, local),
@@ -51,7 +58,12 @@ PLUG = table_transport(
     "kibana_csv",
     "Kibana Discover, CSV",
     "when the event happened, as its sender says; in the zone of the browser",
-    Table(claims, records, (), caps={500: "Kibana's default sample size: raise it, or check that there is no more"}),
+    Table(
+        claims,
+        records,
+        (),
+        caps={500: "Kibana's default sample size: raise it, or check that there is no more"},
+    ),
     ('"@timestamp","host.name",message\n"Nov 29, 2026 @ 13:14:31.123","web-1","ERROR boom, ""x"""',),
     zone="none",
     reference="elastic/kibana x-pack/plugins/reporting",

@@ -24,13 +24,19 @@ def streams(value: object) -> list[Any] | None:
     if not isinstance(value, dict):
         return None
     data = value.get("data")
-    if isinstance(data, dict) and data.get("resultType") == "streams" and isinstance(data.get("result"), list):
+    if (
+        isinstance(data, dict)
+        and data.get("resultType") == "streams"
+        and isinstance(data.get("result"), list)
+    ):
         return list(data["result"])
     if value.get("resultType") == "streams" and isinstance(value.get("result"), list):
         return list(value["result"])
     if isinstance(value.get("streams"), list):
         return list(value["streams"])
-    return [value] if isinstance(value.get("stream"), dict) and isinstance(value.get("values"), list) else None
+    return (
+        [value] if isinstance(value.get("stream"), dict) and isinstance(value.get("values"), list) else None
+    )
 
 
 def unfold(value: object) -> list[dict[str, Any]] | None:

@@ -36,7 +36,12 @@ PLUG = json_transport(
     "what the sender stamped (Loki's entry time)",
     Envelope(
         ("labels", "line", "timestamp"),
-        lambda item: isinstance(item.get("labels"), dict) and "line" in item and "timestamp" in item and "date" not in item,
+        lambda item: (
+            isinstance(item.get("labels"), dict)
+            and "line" in item
+            and "timestamp" in item
+            and "date" not in item
+        ),
         records,
         caps={
             30: "logcli's default limit: export with --limit and --forward, or check that there is no more",

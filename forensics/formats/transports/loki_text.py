@@ -26,7 +26,13 @@ ASIDE = r"^Common labels: |^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d (?:https?://|Common l
 
 def pick(names: Iterable[str]) -> pl.Expr:
     """Return the first of several labels that is there."""
-    return first_of(*[pl.col("labels").str.extract(rf'[{{ ,]{name}="((?:[^"\\]|\\.)*)"') for name in names if name.replace("_", "").isalnum()])
+    return first_of(
+        *[
+            pl.col("labels").str.extract(rf'[{{ ,]{name}="((?:[^"\\]|\\.)*)"')
+            for name in names
+            if name.replace("_", "").isalnum()
+        ]
+    )
 
 
 def scored(lines: pl.Series) -> float:

@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 BATCH = re.compile(rb'^\s*\{"resourceLogs"')
 STEPS = (("critical", 21), ("error", 17), ("warning", 13), ("info", 9), ("debug", 1))
 """The least severity number of each level (logs data model)."""
-NAMES = ("k8s.container.name", "container.name", "service.name", "k8s.deployment.name", "k8s.pod.name", "process.executable.name", "faas.name")
+NAMES = (
+    "k8s.container.name",
+    "container.name",
+    "service.name",
+    "k8s.deployment.name",
+    "k8s.pod.name",
+    "process.executable.name",
+    "faas.name",
+)
 
 
 def unfold(value: object) -> list[dict[str, Any]] | None:
@@ -76,7 +84,14 @@ def simple(value: object) -> Any:
     if isinstance(value.get("arrayValue"), dict):
         items = value["arrayValue"].get("values")
         return [simple(item) for item in items] if isinstance(items, list) else []
-    return next((value[kind] for kind in ("stringValue", "intValue", "doubleValue", "boolValue", "bytesValue") if kind in value), None)
+    return next(
+        (
+            value[kind]
+            for kind in ("stringValue", "intValue", "doubleValue", "boolValue", "bytesValue")
+            if kind in value
+        ),
+        None,
+    )
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
@@ -85,10 +100,14 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
     event, observed = (pl.col(name).cast(pl.Int64, strict=False) for name in ("event", "observed"))
     number = pl.col("number").cast(pl.Int32, strict=False)
     by_number = pl.coalesce([pl.when(number >= least).then(pl.lit(name)) for name, least in STEPS])
-    named = [pl.when(~one.str.starts_with("unknown_service")).then(one) for one in (label(about, (name,)) for name in NAMES)]
+    named = [
+        pl.when(~one.str.starts_with("unknown_service")).then(one)
+        for one in (label(about, (name,)) for name in NAMES)
+    ]
     return table.select(
         "line",
-        ts=pl.coalesce(pl.when(event > 0).then(event), pl.when(observed > 0).then(observed)) // CUT_TO_MICROSECONDS,
+        ts=pl.coalesce(pl.when(event > 0).then(event), pl.when(observed > 0).then(observed))
+        // CUT_TO_MICROSECONDS,
         naive=pl.lit(value=False),
         service=first_of(*named),
         pid=label(about, ("k8s.pod.name", "process.pid", "service.instance.id")),

@@ -20,7 +20,11 @@ from forensics.sources import clock
 def claims(item: dict[str, Any]) -> bool:
     """Hold for log lines of the platform, which carry tags or attributes."""
     tagged = isinstance(item.get("tags"), dict) and any(name.endswith("Id") for name in item["tags"])
-    return "message" in item and "timestamp" in item and (tagged or ("severity" in item and "attributes" in item))
+    return (
+        "message" in item
+        and "timestamp" in item
+        and (tagged or ("severity" in item and "attributes" in item))
+    )
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
@@ -34,7 +38,9 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
         naive=pl.lit(value=False),
         service=first_of(label(tags, ("serviceName", "service", "serviceId"))),
         pid=label(tags, ("deploymentInstanceId",)),
-        level=pl.coalesce(level(label(attributes, ("level",))), level(level_in_list), level(pl.col("severity"))),
+        level=pl.coalesce(
+            level(label(attributes, ("level",))), level(level_in_list), level(pl.col("severity"))
+        ),
         message="message",
     )
 

@@ -22,7 +22,11 @@ SHORT = {"ERRO": "error", "DBUG": "debug"}
 
 def finish(table: pl.DataFrame) -> pl.DataFrame:
     """Read the short names of levels too."""
-    short = pl.col("full").str.extract(r" \[(ERRO|DBUG)\] ").replace_strict(SHORT, default=None, return_dtype=pl.String)
+    short = (
+        pl.col("full")
+        .str.extract(r" \[(ERRO|DBUG)\] ")
+        .replace_strict(SHORT, default=None, return_dtype=pl.String)
+    )
     return table.with_columns(level=pl.coalesce("level", short))
 
 
@@ -41,6 +45,9 @@ PLUG = prefixed_transport(
         finish=finish,
         notes=notes,
     ),
-    ("2026-11-29T12:14:31.123456789Z [ERRO] boom status=500", "2026-11-29T12:14:32.500000001Z [INFO] ready port=8000"),
+    (
+        "2026-11-29T12:14:31.123456789Z [ERRO] boom status=500",
+        "2026-11-29T12:14:32.500000001Z [INFO] ready port=8000",
+    ),
     reference="railwayapp/cli src/util/logs.rs",
 )

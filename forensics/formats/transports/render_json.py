@@ -8,7 +8,7 @@ path and status. Reference: Render API, list logs.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import polars as pl
 
@@ -17,18 +17,24 @@ from forensics.formats.inner import level
 from forensics.sources import clock
 
 
-def is_line(item: object) -> bool:
+def is_line(item: object) -> TypeGuard[dict[str, Any]]:
     """Hold for a log line with its labels."""
-    return isinstance(item, dict) and "message" in item and "timestamp" in item and isinstance(item.get("labels"), list)
+    return (
+        isinstance(item, dict)
+        and "message" in item
+        and "timestamp" in item
+        and isinstance(item.get("labels"), list)
+    )
 
 
 def unfold(value: object) -> list[Any] | None:
     """Return the lines of an answer, with their labels as an object; None for anything else."""
     found = value.get("logs") if isinstance(value, dict) else None
-    items = found if isinstance(found, list) else [value] if is_line(value) else None
-    if items is None or not all(is_line(item) for item in items):
+    items = found if isinstance(found, list) else [value]
+    lines = [item for item in items if is_line(item)]
+    if len(lines) != len(items):
         return None
-    return [{**item, "labels": labels(item["labels"])} for item in items]
+    return [{**item, "labels": labels(item["labels"])} for item in lines]
 
 
 def labels(pairs: list[Any]) -> dict[str, str]:
@@ -60,7 +66,10 @@ PLUG = json_transport(
         lambda item: "message" in item and isinstance(item.get("labels"), dict) and "id" in item,
         records,
         unfold=unfold,
-        caps={20: "the API's default page: ask with limit=100 and page on", 100: "the most that one page holds: page on with nextEndTime"},
+        caps={
+            20: "the API's default page: ask with limit=100 and page on",
+            100: "the most that one page holds: page on with nextEndTime",
+        },
     ),
     (
         '{"id":"log-1","timestamp":"2026-11-29T12:14:31.123456789Z","message":"boom","labels":[{"name":"service","value":"api"},{"name":"level","value":"error"}]}',

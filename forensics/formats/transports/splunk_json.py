@@ -26,9 +26,17 @@ def claims(item: dict[str, Any]) -> bool:
 def unfold(value: object) -> list[Any] | None:
     """Return the rows of the API's answer, None for anything else."""
     found = value.get("results") if isinstance(value, dict) else None
-    if not isinstance(found, list) or not found or not all(isinstance(row, dict) and "_time" in row for row in found):
+    if (
+        not isinstance(found, list)
+        or not found
+        or not all(isinstance(row, dict) and "_time" in row for row in found)
+    ):
         return None
-    return [{"preview": value.get("preview"), "result": row} for row in found] if isinstance(value, dict) else None
+    return (
+        [{"preview": value.get("preview"), "result": row} for row in found]
+        if isinstance(value, dict)
+        else None
+    )
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:

@@ -26,7 +26,7 @@ PATTERN = (
     rf"|(?:[a-z0-9][a-z0-9-]* )?(?P<pod>{POD}) (?P<container>[a-z0-9][a-z0-9-]*))(?: |$)(?P<message>.*)$"
 )
 BARE = rf"^(?:[a-z0-9][a-z0-9-]* )?(?P<pid>{POD}) (?P<service>[a-z0-9][a-z0-9-]*) (?P<message>.*)$"
-ASIDE = r"^[+-] (?:\S+ )?\S+ › \S+$"
+ASIDE = r"^[+-] (?:\S+ )?\S+ \x{203A} \S+$"
 MANY = 3
 """Lines for each pod and container from which names that repeat are taken for a prefix."""
 

@@ -18,7 +18,9 @@ from forensics.sources import clock
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn objects into records."""
-    pod, box = (pl.coalesce(name, short) for name, short in (("podName", "pod"), ("containerName", "container")))
+    pod, box = (
+        pl.coalesce(name, short) for name, short in (("podName", "pod"), ("containerName", "container"))
+    )
     made = table.select(
         "line",
         ts=clock.iso(pl.col("message").str.extract(rf"^({STAMP})(?: |\n|$)")),
@@ -42,7 +44,13 @@ PLUG = json_transport(
     "receipt of the line by the container runtime",
     Envelope(
         ("message", "podName", "containerName", "pod", "container"),
-        lambda item: "message" in item and (("podName" in item and "containerName" in item) or ("pod" in item and "container" in item and "namespace" in item)),
+        lambda item: (
+            "message" in item
+            and (
+                ("podName" in item and "containerName" in item)
+                or ("pod" in item and "container" in item and "namespace" in item)
+            )
+        ),
         records,
         notes=notes,
     ),

@@ -14,7 +14,22 @@ from forensics.formats.envelopes import Envelope, first_of, json_transport, labe
 from forensics.formats.inner import level
 from forensics.sources import clock
 
-FIELDS = ("timestamp", "message", "appname", "service", "container_name", "kubernetes", "_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER", "severity", "level", "procid", "stream", "file", "raw")
+FIELDS = (
+    "timestamp",
+    "message",
+    "appname",
+    "service",
+    "container_name",
+    "kubernetes",
+    "_SYSTEMD_UNIT",
+    "SYSLOG_IDENTIFIER",
+    "severity",
+    "level",
+    "procid",
+    "stream",
+    "file",
+    "raw",
+)
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:

@@ -14,13 +14,26 @@ from forensics.formats.envelopes import Envelope, first_of, json_transport
 from forensics.formats.inner import level
 from forensics.sources import clock
 
-FIELDS = ("level", "message", "rowId", "source", "timestampInMs", "requestMethod", "requestPath", "domain", "responseStatusCode", "messageTruncated")
+FIELDS = (
+    "level",
+    "message",
+    "rowId",
+    "source",
+    "timestampInMs",
+    "requestMethod",
+    "requestPath",
+    "domain",
+    "responseStatusCode",
+    "messageTruncated",
+)
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn entries into records."""
     status = pl.col("responseStatusCode")
-    asked = pl.concat_str(["requestMethod", "requestPath", "responseStatusCode"], separator=" ", ignore_nulls=True)
+    asked = pl.concat_str(
+        ["requestMethod", "requestPath", "responseStatusCode"], separator=" ", ignore_nulls=True
+    )
     return table.select(
         "line",
         ts=clock.epoch_any(pl.col("timestampInMs")),

@@ -14,7 +14,20 @@ from forensics.formats.envelopes import Envelope, at, first_of, json_transport
 from forensics.formats.inner import level
 from forensics.sources import clock
 
-FIELDS = ("id", "deploymentId", "source", "host", "timestamp", "level", "message", "statusCode", "proxy", "projectName", "path", "type")
+FIELDS = (
+    "id",
+    "deploymentId",
+    "source",
+    "host",
+    "timestamp",
+    "level",
+    "message",
+    "statusCode",
+    "proxy",
+    "projectName",
+    "path",
+    "type",
+)
 CRASHED = "-1"
 
 
@@ -22,7 +35,11 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn entries into records."""
     proxy = pl.col("proxy")
     status = pl.coalesce("statusCode", at(proxy, "statusCode"))
-    asked = pl.concat_str([at(proxy, "method"), pl.coalesce(at(proxy, "path"), "path"), status], separator=" ", ignore_nulls=True)
+    asked = pl.concat_str(
+        [at(proxy, "method"), pl.coalesce(at(proxy, "path"), "path"), status],
+        separator=" ",
+        ignore_nulls=True,
+    )
     return table.select(
         "line",
         ts=pl.coalesce(clock.epoch_any(pl.col("timestamp")), clock.iso(pl.col("timestamp"))),
@@ -39,7 +56,9 @@ PLUG = json_transport(
     "vercel_drain",
     "Vercel log drain",
     "when the line was written",
-    Envelope(FIELDS, lambda item: "deploymentId" in item and "timestamp" in item and "source" in item, records),
+    Envelope(
+        FIELDS, lambda item: "deploymentId" in item and "timestamp" in item and "source" in item, records
+    ),
     (
         '{"id":"1573817187330377061717300000","deploymentId":"dpl_x","source":"lambda","host":"x.vercel.app","timestamp":1795954471123,"projectId":"p","level":"error","message":"boom","statusCode":500,"proxy":{"timestamp":1795954471000,"method":"GET","path":"/api","statusCode":500}}',
     ),
