@@ -392,3 +392,9 @@ def service(column: pl.Expr) -> pl.Expr:
         pl.when(~one.str.contains(r"^unknown_service|^[{\[]")).then(one) for one in ways(column, SERVICE)
     ]
     return first_of(*named).str.strip_chars_start("/").str.strip_suffix(".service")
+
+
+def told(table: pl.DataFrame, column: str, **said: pl.Expr) -> pl.DataFrame:
+    """Add what the objects of a column say: each distinct object is read once, since labels repeat from line to line."""
+    known = table.select(column).unique().with_columns(**said)
+    return table.join(known, on=column, how="left", nulls_equal=True, maintain_order="left")

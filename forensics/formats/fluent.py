@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.formats.envelopes import first_of, label
+from forensics.formats.envelopes import first_of, label, told
 from forensics.formats.inner import level
 from forensics.sources import clock
 
@@ -30,12 +30,19 @@ def moment(time: pl.Expr) -> pl.Expr:
 def said(table: pl.DataFrame) -> pl.DataFrame:
     """Turn the fields of records into what they say; the time is left to the format."""
     kubernetes = pl.col("kubernetes")
+    table = told(
+        table,
+        "kubernetes",
+        box=label(kubernetes, ("container_name",)),
+        pod=label(kubernetes, ("pod_name",)),
+        of=label(kubernetes, ("labels.app", "pod_name")),
+    )
     return table.with_columns(
         naive=pl.lit(value=False),
         service=first_of(
-            label(kubernetes, ("container_name",)),
+            pl.col("box"),
             pl.col("container_name").str.strip_chars_start("/"),
-            label(kubernetes, ("labels.app", "pod_name")),
+            pl.col("of"),
             pl.col("service"),
             pl.col("app"),
             pl.col("_SYSTEMD_UNIT").str.strip_suffix(".service"),
@@ -43,7 +50,7 @@ def said(table: pl.DataFrame) -> pl.DataFrame:
             pl.col("ident"),
             pl.col("container_id").str.slice(0, 12),
         ),
-        pid=first_of(label(kubernetes, ("pod_name",)), pl.col("_PID")),
+        pid=first_of(pl.col("pod"), pl.col("_PID")),
         stream=first_of(pl.col("stream"), pl.col("source")),
         level=pl.coalesce(level(pl.col("level")), level(pl.col("severity"))),
         message=first_of(*[pl.col(name) for name in MESSAGES], pl.col("raw")),

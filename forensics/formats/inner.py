@@ -53,8 +53,22 @@ def finished(records: pl.DataFrame) -> pl.DataFrame:
         pl.col("message").fill_null("").str.replace_all(ANSI, ""),
         pl.col("naive").fill_null(value=False),
     )
-    records = unwrapped(records)
+    records = unwrapped(oldest_first(records))
     return records.with_columns(pl.col("message").str.strip_suffix("\n").str.strip_suffix("\r"))
+
+
+def oldest_first(records: pl.DataFrame) -> pl.DataFrame:
+    """Turn an export that begins with its newest record round, so that parts and tracebacks stand in the order they were written.
+
+    Further lines of a record stay behind it; lines keep their place in the file.
+    """
+    cont = pl.col("cont").fill_null(value=False)
+    times = records.filter(~cont)["ts"].drop_nulls()
+    steps = times.diff().drop_nulls()
+    if not len(steps) or times[0] <= times[-1] or int((steps < 0).sum()) <= int((steps > 0).sum()):
+        return records
+    table = records.with_row_index("row").with_columns(group=(~cont).cum_sum())
+    return table.sort("group", "row", descending=[True, False]).drop("group", "row")
 
 
 def unwrapped(records: pl.DataFrame) -> pl.DataFrame:

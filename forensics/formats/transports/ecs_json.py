@@ -12,45 +12,81 @@ from typing import Any
 
 import polars as pl
 
-from forensics.formats.envelopes import Envelope, anything, first_of, json_transport, label
+from forensics.formats.envelopes import Envelope, first_of, json_transport, label
 from forensics.formats.inner import level
 from forensics.sources import clock
 
 MARKS = ("@version", "ecs", "ecs.version", "agent", "@metadata", "beat", "log.level", "logger_name")
-NAMES = (
-    "service.name", "kubernetes.container.name", "kubernetes.container_name", "container.name", "docker.container.name", "kubernetes.labels.app", "service", "app", "application",
-    "container_name", "systemd.unit", "process.name", "appname",
+MESSAGES = ("message", "msg", "log")
+NESTED = {
+    "service": ("name",),
+    "kubernetes": ("container.name", "container_name", "labels.app"),
+    "container": ("name",),
+    "docker": ("container.name",),
+    "systemd": ("unit",),
+    "process": ("name",),
+}
+"""Objects that hold the name of what wrote the line, among others."""
+FLAT = (
+    "service.name",
+    "kubernetes.container.name",
+    "kubernetes.container_name",
+    "container.name",
+    "app",
+    "application",
+    "container_name",
+    "appname",
+)
+FIELDS = (
+    "@timestamp", *MESSAGES, *FLAT, *NESTED, "kubernetes.pod.name", "process.pid", "stream", "log.level", "level", "severity", "stack_trace", "error", "error.stack_trace", "raw",
 )  # fmt: skip
 
 
 def claims(item: dict[str, Any]) -> bool:
     """Hold for documents of these writers."""
-    return (
-        "@timestamp" in item
-        and any(name in item for name in ("message", "msg", "log"))
-        and any(name in item for name in MARKS)
-    )
+    marked = any(name in item for name in MARKS)
+    return "@timestamp" in item and marked and any(name in item for name in MESSAGES)
+
+
+def scalar(column: pl.Expr) -> pl.Expr:
+    """Return a field that is no object."""
+    return pl.when(~column.str.contains(r"^[{\[]")).then(column)
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn documents into records."""
-    whole = pl.col("raw")
-    trace = label(whole, ("stack_trace", "error.stack_trace"))
-    time = label(whole, ("@timestamp",))
+    nested = {name: label(pl.col(name), paths) for name, paths in NESTED.items()}
+    named = [
+        nested["service"],
+        *[pl.col(name) for name in FLAT[:1]],
+        scalar(pl.col("service")),
+        nested["kubernetes"],
+        nested["container"],
+        nested["docker"],
+        *[pl.col(name) for name in FLAT[1:]],
+        nested["systemd"],
+        nested["process"],
+    ]
+    trace = first_of(
+        pl.col("stack_trace"), pl.col("error.stack_trace"), label(pl.col("error"), ("stack_trace",))
+    )
+    text = first_of(pl.col("message"), pl.col("msg"), scalar(pl.col("log")), pl.col("raw"))
+    time = pl.col("@timestamp")
+    severity = [label(pl.col("log"), ("level",)), pl.col("log.level"), pl.col("level"), pl.col("severity")]
     return table.select(
         "line",
         ts=pl.coalesce(clock.iso(time), clock.epoch_any(time)),
         naive=pl.lit(value=False),
-        service=label(whole, NAMES).str.strip_chars_start("/").str.strip_suffix(".service"),
-        pid=label(whole, ("kubernetes.pod.name", "process.pid")),
-        stream=label(whole, ("stream",)),
-        level=level(label(whole, ("log.level", "level", "severity"))),
-        message=pl.concat_str(
-            first_of(anything(whole, ("message", "msg")), label(whole, ("log",)), whole),
-            trace,
-            separator="\n",
-            ignore_nulls=True,
+        service=first_of(*named).str.strip_chars_start("/").str.strip_suffix(".service"),
+        pid=first_of(
+            label(pl.col("kubernetes"), ("pod.name",)),
+            pl.col("kubernetes.pod.name"),
+            label(pl.col("process"), ("pid",)),
+            pl.col("process.pid"),
         ),
+        stream="stream",
+        level=pl.coalesce([level(one) for one in severity]),
+        message=pl.concat_str(text, trace, separator="\n", ignore_nulls=True),
     )
 
 
@@ -58,7 +94,7 @@ PLUG = json_transport(
     "ecs_json",
     "Beats, Logstash or ECS documents, JSON lines",
     "when the event happened, as its sender says",
-    Envelope(("raw",), claims, records),
+    Envelope(FIELDS, claims, records),
     (
         '{"@timestamp":"2026-11-29T12:14:31.123Z","log.level":"ERROR","message":"boom","ecs.version":"1.2.0","service.name":"api"}',
         '{"@timestamp":"2026-11-29T12:14:31.123Z","@metadata":{"beat":"filebeat"},"message":"INFO ok","container":{"name":"web"},"agent":{"type":"filebeat"}}',

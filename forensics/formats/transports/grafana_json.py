@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.formats.envelopes import POD, SEVERITY, Envelope, json_transport, label, service
+from forensics.formats.envelopes import POD, SEVERITY, Envelope, json_transport, label, service, told
 from forensics.formats.inner import level
 from forensics.sources import clock
 
@@ -18,13 +18,16 @@ from forensics.sources import clock
 def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn rows into records."""
     fields = pl.col("fields")
+    table = told(
+        table, "fields", service=service(fields), pid=label(fields, POD), severity=label(fields, SEVERITY)
+    )
     return table.select(
         "line",
         ts=pl.coalesce(clock.epoch_any(pl.col("timestamp")), clock.iso(pl.col("date"))),
         naive=pl.lit(value=False),
-        service=service(fields),
-        pid=label(fields, POD),
-        level=level(label(fields, SEVERITY)),
+        service="service",
+        pid="pid",
+        level=level(pl.col("severity")),
         message=pl.col("line_text"),
     )
 

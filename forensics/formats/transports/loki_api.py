@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.formats.envelopes import POD, SEVERITY, Envelope, json_transport, label, service, text_of
+from forensics.formats.envelopes import POD, SEVERITY, Envelope, json_transport, label, service, text_of, told
 from forensics.formats.inner import CUT_TO_MICROSECONDS, level
 
 if TYPE_CHECKING:
@@ -59,13 +59,16 @@ def entries(one: object) -> Iterator[dict[str, Any]]:
 def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn entries into records."""
     labels = pl.col("labels")
+    table = told(
+        table, "labels", service=service(labels), pid=label(labels, POD), severity=label(labels, SEVERITY)
+    )
     return table.select(
         "line",
         ts=pl.col("ns").cast(pl.Int64, strict=False) // CUT_TO_MICROSECONDS,
         naive=pl.lit(value=False),
-        service=service(labels),
-        pid=label(labels, POD),
-        level=level(label(labels, SEVERITY)),
+        service="service",
+        pid="pid",
+        level=level(pl.col("severity")),
         message=pl.col("text"),
     )
 

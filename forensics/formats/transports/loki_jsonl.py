@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.formats.envelopes import POD, SEVERITY, Envelope, json_transport, label, service
+from forensics.formats.envelopes import POD, SEVERITY, Envelope, json_transport, label, service, told
 from forensics.formats.inner import level
 from forensics.sources import clock
 
@@ -18,14 +18,16 @@ from forensics.sources import clock
 def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn entries into records."""
     labels = pl.col("labels")
+    table = told(
+        table, "labels", service=service(labels), pid=label(labels, POD), severity=label(labels, SEVERITY)
+    )
     return table.select(
         "line",
         ts=clock.iso(pl.col("timestamp")),
         naive=pl.lit(value=False),
-        service=service(labels),
-        pid=label(labels, POD),
-        stream=label(labels, ("stream",)),
-        level=level(label(labels, SEVERITY)),
+        service="service",
+        pid="pid",
+        level=level(pl.col("severity")),
         message=pl.col("line_text"),
     )
 
