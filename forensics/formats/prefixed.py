@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -60,7 +61,9 @@ def prefixed_transport(
 
     def safe_cut(before: Sequence[bytes], line: bytes) -> bool:
         del before
-        return bool(starts.match(COLOURED.sub(b"", line).decode("utf-8", "replace").rstrip("\r")))
+        found = starts.match(COLOURED.sub(b"", line).decode("utf-8", "replace").rstrip("\r"))
+        # A line without a stamp may take its time from one far before, of its own source: all stay in one shard.
+        return found is not None and found.groupdict().get("time") is not None
 
     return Transport(
         name=name,
@@ -75,11 +78,17 @@ def prefixed_transport(
     )
 
 
+@lru_cache(maxsize=8)
+def head_lines(head: bytes) -> pl.Series:
+    """Return the whole lines of a head without colours and blank ones; the formats look at the same head in turn."""
+    lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
+    lines = (lines.str.replace_all(ANSI, "") if b"\x1b" in head else lines).str.strip_suffix("\r")
+    return lines.filter(lines.str.contains(r"\S"))
+
+
 def score(head: bytes, shape: Prefix) -> float:
     """Share of the record starts of a head that fit."""
-    lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
-    lines = lines.str.replace_all(ANSI, "").str.strip_suffix("\r")
-    lines = lines.filter(lines.str.contains(r"\S"))
+    lines = head_lines(head)
     if shape.aside is not None:
         lines = lines.filter(~lines.str.contains(shape.aside) | lines.str.contains(shape.pattern))
     if shape.continuation is not None:
