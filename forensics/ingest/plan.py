@@ -20,6 +20,8 @@ from forensics.formats.transports.journald_live import LIVE
 from forensics.ingest import twins
 from forensics.ingest.understand import rows, understand
 from forensics.model.errors import UsageError
+from forensics.model.frames import mean
+from forensics.model.plug import Monitor, Transport
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import magic, sqlite, streams
 from forensics.sources.limits import noting
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from forensics.model.plug import MessageFormat, Monitor, Span, Transport
+    from forensics.model.plug import MessageFormat, Span
     from forensics.sources.casefile import SourceRule
     from forensics.sources.discovery import Input
 
@@ -41,6 +43,10 @@ CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exc
 ROTATED = r"(?:#\d+$|[-_.](?:19|20)\d\d-?\d\d-?\d\d(?:[-_T]?\d{1,6}(?:[-_:]\d\d)*)?Z?$)"
 """What logrotate's dateext, PostgreSQL's log_filename and loggers that cut by day or hour add to a name."""
 NOTHING = "the file is empty: no entries, or the export failed; run the export again and look at its messages"
+TIME_OF_DAY = r"\d{1,2}:\d\d|\b1\d{9}"
+"""What any stamp has: a time of day, or seconds since 1970."""
+TIMELESS = 0.1
+"""Largest share of lines that hold a time where a text counts as one without times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +124,8 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         )
     if given is not None:
         plug, first = resolve(given)
-        return Plan(item, index, plug, plug.name, f"{given}, as case.toml says", first_format=first)
+        said = f"{given}, as case.toml says"
+        return Plan(item, index, fitted(plug, head), plug.name, said, declined(plug), first_format=first)
     ranked = scored(head)
     if ranked[0][1] < ENOUGH and head.startswith(sqlite.MAGIC):
         ranked = scored(sqlite.schema(item.path))
@@ -129,9 +136,9 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         choice += "; lines of known programs without a time"
         return Plan(item, index, plug, plug.name, choice, first_format=first)
     if score < ENOUGH or score == runner_up:
-        return Plan(item, index, None, None, choice, unknown(head))
+        return Plan(item, index, None, None, choice, undated(head) or unknown(head))
     plug, first = resolve(best)
-    return Plan(item, index, plug, plug.name, choice, first_format=first)
+    return Plan(item, index, fitted(plug, head), plug.name, choice, declined(plug), first_format=first)
 
 
 def scored(head: bytes) -> list[tuple[str, float]]:
@@ -156,6 +163,18 @@ def spoken(head: bytes) -> bool:
         formats.all_messages(),
     )
     return bool(found["format"].is_not_null().any())
+
+
+def fitted(plug: Transport | Monitor, head: bytes) -> Transport | Monitor | None:
+    """Return a plug as the file with this head needs it; None where files of its kind are not read."""
+    if isinstance(plug, Monitor):
+        return plug
+    return None if plug.declined else plug.for_head(head)
+
+
+def declined(plug: Transport | Monitor) -> str | None:
+    """Say why files of a kind are not read, None where they are."""
+    return plug.declined if isinstance(plug, Transport) else None
 
 
 def resolve(name: str) -> tuple[Transport | Monitor, str | None]:
@@ -196,12 +215,26 @@ def unknown(head: bytes) -> str:
     return "no known format fits its lines; `forensics sources -v` shows the nearest, `forensics formats` the known ones"
 
 
+def undated(head: bytes) -> str | None:
+    """Say so where hardly a line of a text carries a time: no format could place it, whatever its lines say."""
+    lines = lines_of(head).str.replace_all(ANSI, "")
+    lines = lines.filter(lines.str.contains(r"\S"))
+    if b"\0" in head or not len(lines) or (mean(lines.str.contains(TIME_OF_DAY)) or 0.0) > TIMELESS:
+        return None
+    return (
+        "its lines carry no time, so that nothing in it can be placed; export it again with one: docker logs -t, docker compose logs -t, "
+        "kubectl logs --timestamps, journalctl -o short-iso"
+    )
+
+
 def service_of(path: Path, plan: Plan) -> str:
-    """Name the service of a file whose lines do not name one: the format's, else the file's own name.
+    """Name the service of a file whose lines do not name one: where it lies, the format's, else the file's own name.
 
     Rotation (``.1``, ``.2.gz``, ``-20261129``, ``.2026-11-29``) is no part of a name, so that all files of a set are of one
     service. A file that is named by a number alone (Kubernetes' ``0.log``) is of the service that its folder names.
     """
+    if isinstance(plan.plug, Transport) and plan.plug.service and (named := plan.plug.service(path)):
+        return named
     if plan.first_format and (given := formats.all_messages()[plan.first_format].service):
         return given
     name = re.sub(ROTATED, "", path.name.split(".")[0])

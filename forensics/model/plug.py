@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
@@ -70,7 +70,24 @@ class Transport:
     parts: Callable[[mmap | bytes, Sequence[Span]], Iterator[Parsed]] | None = None
     """Reads a whole (mapped) file piece by piece, without the records of the given numbers, which are counted elsewhere;
     the line of a record is its ordinal in the piece. None: the file is cut into shards of bytes."""
+    escaped: bool = False
+    """True when a record is one physical line whatever its message holds: further lines of a message are none of the file."""
+    whole: Callable[[bytes], bool] | None = None
+    """Does this head show records that are no lines of their own (an array, an envelope)? Then the file is read whole and
+    as ``binary``; :meth:`for_head` applies it."""
+    service: Callable[[Path], str | None] | None = None
+    """Names the service by where the file lies and what lies beside it, for records that name none."""
+    declined: str | None = None
+    """Why a file of this kind is recognised but not read, and what to export instead."""
+    reference: str = ""
     unconfirmed: bool = False
+    """True when the shape is known from documents or memory, not from the program's own output or source."""
+
+    def for_head(self, head: bytes) -> Transport:
+        """Return the transport as a file with this head needs it."""
+        if self.whole is None or not self.whole(head):
+            return self
+        return replace(self, safe_cut=None, binary=True)
 
 
 @dataclass(frozen=True, slots=True)
