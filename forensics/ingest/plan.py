@@ -10,10 +10,11 @@ import re
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatch
+from functools import cache
 from typing import TYPE_CHECKING
 
 from forensics import formats
-from forensics.formats.text import TextShape, text_transport
+from forensics.formats import bare
 from forensics.formats.transports.journald_live import LIVE
 from forensics.model.errors import UsageError
 from forensics.sources import streams
@@ -22,14 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from forensics.model.plug import MessageFormat, Monitor, Transport
+    from forensics.model.plug import Monitor, Transport
     from forensics.sources.casefile import SourceRule
     from forensics.sources.discovery import Input
 
 ENOUGH = 0.5
 """Share of record starts that must fit: tracebacks printed as lines of their own can make up almost half of a file."""
-CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)|^\s*$"
-"""What a line of a multi-line message looks like when it carries no stamp of its own."""
 BINARY = {
     b"\x28\xb5\x2f\xfd": "zstd-compressed; unpack it first: zstd -d FILE",
     b"\xfd7zXZ": "xz-compressed; unpack it first: xz -d FILE",
@@ -91,11 +90,10 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         return Plan(item, index, plug, plug.name, f"{given}, as case.toml says", first_format=first)
     plugs: dict[str, Transport | Monitor] = {**formats.all_transports(), **formats.all_monitors()}
     scores = {name: plug.sniff(head) for name, plug in plugs.items()}
-    scores |= {
-        f"plain:{name}": plain_transport(name).sniff(head)
-        for name, message in formats.all_messages().items()
-        if message.time
-    }
+    messages = formats.all_messages()
+    scores |= {f"plain:{name}": score for name, score in bare.scores(head, messages).items()}
+    if max(scores.values()) < ENOUGH and (mixed := bare.together(head, messages)):
+        scores[f"plain:{mixed[0]}"] = mixed[1]
     ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     (best, score), (second, runner_up) = ranked[0], ranked[1]
     choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
@@ -120,18 +118,10 @@ def resolve(name: str) -> tuple[Transport | Monitor, str | None]:
     return plugs[name], None
 
 
+@cache
 def plain_transport(name: str) -> Transport:
     """Build the transport of a bare file whose lines are messages of one format."""
-    message: MessageFormat = formats.all_messages()[name]
-    pattern = re.sub(r"\(\?P<(?!time>|pid>|zone>)\w+>", "(?:", message.pattern).removeprefix("^")
-    shape = TextShape(
-        pattern=f"^(?P<message>{pattern.removesuffix('$')})$",
-        time=message.time or "",
-        zone=message.zone,
-        continuation=CONTINUES,
-        container=False,
-    )
-    return text_transport("plain", message.title, message.marks, shape, message.samples)
+    return bare.transport(name, formats.all_messages())
 
 
 def unknown(head: bytes) -> str:

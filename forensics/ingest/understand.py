@@ -90,7 +90,8 @@ def understand(table: pl.DataFrame, formats: Mapping[str, MessageFormat]) -> pl.
         table.with_columns(
             ends=ends,
             chains=chains,
-            starts=~pl.col("cont") & (claimed | ~looks_continued),
+            starts=~pl.col("cont")
+            & pl.when(claimed).then(pl.col("kind") != "trace").otherwise(~looks_continued),
             body=pl.coalesce("body", "message"),
             level=pl.coalesce("said_level", "level"),
         )
@@ -145,7 +146,9 @@ def claim_rows(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
         if name in have
     }
     if "duration_s" in have:
-        named["duration_ms"] = pl.col("duration_s").cast(pl.Float64, strict=False) * 1000
+        seconds = pl.col("duration_s").cast(pl.Float64, strict=False) * 1000
+        stated = pl.col("duration_ms").cast(pl.Float64, strict=False) if "duration_ms" in have else None
+        named["duration_ms"] = pl.coalesce(stated, seconds)
     if level is not None:
         named["said_level"] = level
     named["body"] = (
@@ -155,7 +158,10 @@ def claim_rows(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
         if "message" in have
         else pl.lit(None)
     )
-    made = groups.select("row", format=pl.lit(fmt.name), kind=pl.lit(fmt.kind), **named)
+    kind = pl.lit(fmt.kind)
+    if "further" in have:
+        kind = pl.when(pl.col("further").is_null()).then(kind).otherwise(pl.lit("trace"))
+    made = groups.select("row", format=pl.lit(fmt.name), kind=kind, **named)
     return made.select(
         "row",
         *[
