@@ -7,8 +7,8 @@ joined with a separator in front of one generated pattern, so that such a format
     level = ["level", "severity"]                 level = ["level", "lvl"]
     message = ["msg", "error/message"]            message = ["msg"]
 
-``a/b`` is field ``b`` of the object in field ``a``. ``request`` holds a request line (``GET /p HTTP/1.1``) and gives method
-and path; ``duration_us`` and ``duration_ns`` are converted.
+``a/b`` is field ``b`` of the object in field ``a``. ``request`` holds a request line (``GET /p HTTP/1.1``), which gives method
+and path where these have no fields of their own; ``duration_us`` and ``duration_ns`` are converted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ GROUPS = frozenset(
     "duration_us duration_ns series value limit unit".split()
 )
 """Groups that a definition may fill."""
-REQUEST_LINE = r"(?:(?P<method>[A-Z]+) (?P<path>\S+)[^\x1f]*|[^\x1f]*)"
+REQUEST_LINE = {"method": r"^([A-Z]+) \S", "path": r"^[A-Z]+ (\S+)"}
+"""What a request line says, first group."""
 LEVELS = {
     **dict.fromkeys(
         "emerg emergency alert crit critical fatal panic dpanic ftl pnc f 60 0 1 2".split(), "critical"
@@ -63,7 +64,10 @@ class Fields:
     @property
     def order(self) -> list[str]:
         """Groups in the order in which their values are joined; the message, which may hold anything, is last."""
-        return [name for name in self.groups if name != "message"] + ["message"] * ("message" in self.groups)
+        names = dict.fromkeys([*self.groups, *(REQUEST_LINE if "request" in self.groups else ())])
+        return [name for name in names if name not in ("message", "request")] + ["message"] * (
+            "message" in self.groups
+        )
 
     @property
     def pattern(self) -> str:
@@ -72,8 +76,6 @@ class Fields:
 
     def part(self, name: str) -> str:
         """Return the pattern of one joined value; an empty one gives no group."""
-        if name == "request":
-            return REQUEST_LINE
         name = "duration_ms" if name in ("duration_us", "duration_ns") else name
         value = self.fixed.get(name) or ("(?s:.+)" if name == "message" else r"[^\x1f]+")
         return f"(?P<{name}>{value})" if name in self.needs else f"(?P<{name}>{value})?"
@@ -91,7 +93,11 @@ class Fields:
         rows = pl.DataFrame({"row": fits.arg_true(), "line": lines.filter(fits)})
         read = json_value if self.kind == "json" else logfmt_value
         for name in sorted(self.order, key=lambda name: name not in self.needs):
-            rows = rows.with_columns(first(rows["line"], self.groups[name], read).alias(name))
+            value = first(rows["line"], self.groups.get(name, ()), read)
+            if name in REQUEST_LINE and "request" in self.groups:
+                line = first(rows["line"], self.groups["request"], read)
+                value = value.fill_null(line.str.extract(REQUEST_LINE[name]))
+            rows = rows.with_columns(value.alias(name))
             if name in self.needs:
                 rows = rows.filter(pl.col(name).is_not_null() & (pl.col(name) != ""))
         joined = rows.select(
