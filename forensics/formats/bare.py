@@ -43,15 +43,16 @@ def order(messages: Mapping[str, MessageFormat]) -> list[MessageFormat]:
 
 def fits(lines: pl.Series, fmt: MessageFormat) -> pl.Series:
     """Tell which lines are of a format."""
-    near = lines.str.contains_any(list(fmt.anchors)) if fmt.anchors else pl.Series([True] * len(lines))
+    none = pl.repeat(value=False, n=len(lines), dtype=pl.Boolean, eager=True)
+    near = lines.str.contains_any(list(fmt.anchors)) if fmt.anchors else ~none
     at = near.fill_null(value=False).arg_true()
     if not len(at):
-        return pl.Series([False] * len(lines))
+        return none
     text = lines.gather(at)
     if fmt.prepare:
         text = text.to_frame("raw").select(fmt.prepare(pl.col("raw")))["raw"]
     said = text.str.contains(fmt.pattern).fill_null(value=False)
-    return pl.Series([False] * len(lines)).scatter(at, said)
+    return none.scatter(at, said)
 
 
 def record_starts(head: bytes) -> pl.Series:

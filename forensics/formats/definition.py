@@ -9,6 +9,7 @@ fields of each group (:mod:`forensics.formats.fields`), with ``needs``, ``where`
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,8 @@ MESSAGE_KEYS = {
     "logfmt",
 }
 TABLES = ("json", "logfmt")
+RESERVED = {"row", "line", "format", "kind", "g", "raw"}
+"""Names of columns beside those of a pattern's groups."""
 FIELD_KEYS = GROUPS | {"needs", "where", "fixed"}
 
 
@@ -157,6 +160,12 @@ def message_format(path: Path) -> MessageFormat:
         unconfirmed=bool(table.get("unconfirmed")),
     )
     check_pattern(made.pattern, path)
+    if taken := RESERVED & set(re.findall(r"\(\?P<(\w+)>", made.pattern)):
+        raise DefinitionError(
+            f"the group {min(taken)!r} has a name that the reader uses itself",
+            where=path.name,
+            remedy="rename it",
+        )
     lines = pl.Series("message", made.samples)
     said = (fields.join(lines) if fields else lines).str.contains(made.pattern).fill_null(value=False)
     misses = [line for line, fits in zip(made.samples, said, strict=True) if not fits]

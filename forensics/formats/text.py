@@ -105,8 +105,8 @@ def any_stamp(column: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     zone may be ``UTC``, ``GMT`` or an offset after a blank; a trailing monotonic reading (Go) is left out.
     """
     text = (
-        column.str.replace(r"^(\d{4})[-/.](\d\d)[-/.](\d\d)[T ]", "$1-$2-$3T")
-        .str.replace(r"^(\S+?),(\d)", "$1.$2")
+        column.str.replace(r"^(\d{4})[-/.](\d\d)[-/.](\d\d)[T ]", "${1}-${2}-${3}T")
+        .str.replace(r"^(\S+?),(\d)", "${1}.${2}")
         .str.replace(r" (?:[A-Z]{2,5} )?m=[+-][\d.]+$", "")
         .str.replace(r" ?(?:UTC|GMT|\+0000 UTC)$", "Z")
         .str.replace(r" ([+-]\d\d)", "$1")
