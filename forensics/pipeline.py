@@ -224,7 +224,7 @@ def quote(item: Plan, window: bytes) -> Quote:
     first = window.split(b"\n", 1)[0]
     if isinstance(item.plug, Transport):
         whole = window[: window.rfind(b"\n") + 1] or window
-        one_line = item.plug.name in ("journald_json", "docker_json")
+        one_line = item.plug.escaped and item.plug.safe_cut is not None
         records = item.plug.parse(first + b"\n" if one_line else whole).records
         if (
             records is not None

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 WORKERS = 2
 IN_FLIGHT = WORKERS + 1
-ONE_LINE_RECORDS = ("journal_file", "journald_json", "journald_export", "journald_live", "docker_json")
-"""Transports that escape newlines: further lines of a message are no physical lines of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +157,7 @@ def parsed_shard(plan: Plan, plug: Transport, number: int, parsed: Parsed, match
     """Understand and reduce one shard."""
     assert parsed.records is not None
     named = name_services(parsed.records, service_of(plan.item.path, plan))
-    events = understand(rows(named, physical=plug.name not in ONE_LINE_RECORDS), formats.all_messages())
+    events = understand(rows(named, physical=not (plug.escaped or plug.binary)), formats.all_messages())
     frames = reducing.reduce(events, matcher) if events.height else {}
     return shard(plan, number, parsed, {**frames, "shards": counts(parsed, parsed.records)})
 

@@ -15,20 +15,26 @@ from typing import TYPE_CHECKING
 
 from forensics import formats
 from forensics.formats import bare
+from forensics.formats.text import ANSI, lines_of
 from forensics.formats.transports.journald_live import LIVE
 from forensics.model.errors import UsageError
+from forensics.model.frames import mean
+from forensics.model.plug import Monitor, Transport
 from forensics.sources import streams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from forensics.model.plug import Monitor, Transport
     from forensics.sources.casefile import SourceRule
     from forensics.sources.discovery import Input
 
 ENOUGH = 0.5
 """Share of record starts that must fit: tracebacks printed as lines of their own can make up almost half of a file."""
+TIME_OF_DAY = r"\d{1,2}:\d\d|\b1\d{9}"
+"""What any stamp has: a time of day, or seconds since 1970."""
+TIMELESS = 0.1
+"""Largest share of lines that hold a time where a text counts as one without times."""
 BINARY = {
     b"\x28\xb5\x2f\xfd": "zstd-compressed; unpack it first: zstd -d FILE",
     b"\xfd7zXZ": "xz-compressed; unpack it first: xz -d FILE",
@@ -87,7 +93,8 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         )
     if given is not None:
         plug, first = resolve(given)
-        return Plan(item, index, plug, plug.name, f"{given}, as case.toml says", first_format=first)
+        said = f"{given}, as case.toml says"
+        return Plan(item, index, fitted(plug, head), plug.name, said, declined(plug), first_format=first)
     plugs: dict[str, Transport | Monitor] = {**formats.all_transports(), **formats.all_monitors()}
     scores = {name: plug.sniff(head) for name, plug in plugs.items()}
     messages = formats.all_messages()
@@ -98,9 +105,21 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
     (best, score), (second, runner_up) = ranked[0], ranked[1]
     choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
     if score < ENOUGH or score == runner_up:
-        return Plan(item, index, None, None, choice, unknown(head))
+        return Plan(item, index, None, None, choice, undated(head) or unknown(head))
     plug, first = resolve(best)
-    return Plan(item, index, plug, plug.name, choice, first_format=first)
+    return Plan(item, index, fitted(plug, head), plug.name, choice, declined(plug), first_format=first)
+
+
+def fitted(plug: Transport | Monitor, head: bytes) -> Transport | Monitor | None:
+    """Return a plug as the file with this head needs it; None where files of its kind are not read."""
+    if isinstance(plug, Monitor):
+        return plug
+    return None if plug.declined else plug.for_head(head)
+
+
+def declined(plug: Transport | Monitor) -> str | None:
+    """Say why files of a kind are not read, None where they are."""
+    return plug.declined if isinstance(plug, Transport) else None
 
 
 def resolve(name: str) -> tuple[Transport | Monitor, str | None]:
@@ -134,8 +153,22 @@ def unknown(head: bytes) -> str:
     return "no known format fits its lines; `forensics sources -v` shows the nearest, `forensics formats` the known ones"
 
 
+def undated(head: bytes) -> str | None:
+    """Say so where hardly a line of a text carries a time: no format could place it, whatever its lines say."""
+    lines = lines_of(head).str.replace_all(ANSI, "")
+    lines = lines.filter(lines.str.contains(r"\S"))
+    if b"\0" in head or not len(lines) or (mean(lines.str.contains(TIME_OF_DAY)) or 0.0) > TIMELESS:
+        return None
+    return (
+        "its lines carry no time, so that nothing in it can be placed; export it again with one: docker logs -t, docker compose logs -t, "
+        "kubectl logs --timestamps, journalctl -o short-iso"
+    )
+
+
 def service_of(path: Path, plan: Plan) -> str:
-    """Name the service of a file whose lines do not name one: the format's, else the file's own name."""
+    """Name the service of a file whose lines do not name one: where it lies, the format's, else the file's own name."""
+    if isinstance(plan.plug, Transport) and plan.plug.service and (named := plan.plug.service(path)):
+        return named
     if plan.first_format and (given := formats.all_messages()[plan.first_format].service):
         return given
     return re.sub(r"(?:-json)?(?:\.log)?(?:\.\d+)?$", "", path.name.split(".")[0]) or path.name

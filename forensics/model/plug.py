@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -64,7 +64,24 @@ class Transport:
     """False when lines carry no year."""
     binary: bool = False
     """True when the file has no lines: a record is named by its ordinal."""
+    escaped: bool = False
+    """True when a record is one physical line whatever its message holds: further lines of a message are none of the file."""
+    whole: Callable[[bytes], bool] | None = None
+    """Does this head show records that are no lines of their own (an array, an envelope)? Then the file is read whole and
+    as ``binary``; :meth:`for_head` applies it."""
+    service: Callable[[Path], str | None] | None = None
+    """Names the service by where the file lies and what lies beside it, for records that name none."""
+    declined: str | None = None
+    """Why a file of this kind is recognised but not read, and what to export instead."""
+    reference: str = ""
     unconfirmed: bool = False
+    """True when the shape is known from documents or memory, not from the program's own output or source."""
+
+    def for_head(self, head: bytes) -> Transport:
+        """Return the transport as a file with this head needs it."""
+        if self.whole is None or not self.whole(head):
+            return self
+        return replace(self, safe_cut=None, binary=True)
 
 
 @dataclass(frozen=True, slots=True)

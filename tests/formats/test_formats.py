@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 TRANSPORTS = formats.all_transports()
 MESSAGES = formats.all_messages()
 MONITORS = formats.all_monitors()
-TEXT = {name: plug for name, plug in TRANSPORTS.items() if plug.samples}
+TEXT = {name: plug for name, plug in TRANSPORTS.items() if plug.samples and not plug.declined}
+DECLINED = {name: plug for name, plug in TRANSPORTS.items() if plug.declined}
 CUT = {name: plug for name, plug in TEXT.items() if plug.safe_cut is not None}
 """Transports that are split at record starts; the others are streamed whole and have no lines of their own."""
 DATED = {name: fmt for name, fmt in MESSAGES.items() if fmt.time}
 LEVELLED = {name: fmt for name, fmt in MESSAGES.items() if fmt.levels and name != "python_logging"}
 """Formats each of whose lines states a level; Python's may stand behind the logger's name."""
 TEXT_MONITORS = {name: plug for name, plug in MONITORS.items() if not plug.binary}
-STATED_ELSEWHERE = frozenset({"journal_file", "uptime_kuma"})
+STATED_ELSEWHERE = frozenset({"journal_file", "uptime_kuma", "docker_local"})
 """Binary formats carry no text samples; their files are tested on their own."""
 
 
@@ -80,7 +81,7 @@ class TestTextTransport:
         assert parsed.records is not None
         assert dict(parsed.records.schema) == RECORDS
         assert parsed.records.height == len(plug.samples)
-        assert data.count(b"\n") == parsed.in_records + parsed.blank
+        assert plug.binary or data.count(b"\n") == parsed.in_records + parsed.blank
         assert parsed.unparsed == 0
 
     def test_samples_have_a_time(self, plug: Transport) -> None:
@@ -119,6 +120,16 @@ class TestTextTransport:
 
         assert parsed.records is not None
         assert (parsed.records.height, parsed.in_records, parsed.blank, parsed.unparsed) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("plug", DECLINED.values(), ids=DECLINED.keys())
+def test_declined_kinds_say_what_to_export(plug: Transport, tmp_path: Path) -> None:
+    """A kind that can't be read is recognised by its samples, and its file is skipped with the reason."""
+    found = [plan.recognise(written(tmp_path, f"x{i}", text((one,))), i) for i, one in enumerate(plug.samples)]
+
+    assert [(one.format_name, one.plug, one.skipped) for one in found] == [
+        (plug.name, None, plug.declined) for _ in plug.samples
+    ]
 
 
 @pytest.mark.parametrize("plug", CUT.values(), ids=CUT.keys())

@@ -3,13 +3,17 @@ r"""Docker's json-file driver, one object a line, always UTC.
     {"log":"Gateway started\n","stream":"stdout","time":"2026-11-29T12:47:04.603695891Z"}
 
 The time is when the engine received the line. Lines over 16 KiB arrive in chunks without a final newline, which
-are joined per stream. Reference: moby/moby daemon/logger/jsonfilelog.
+are joined per stream. Rotated files (``.1``, ``.2.gz``) hold what is older; what lies before them is lost. The file's name
+is the container's id; its name stands in ``config.v2.json`` beside it, or in ``attrs`` where the container was started
+with a tag or labels to log. Reference: moby/moby daemon/logger/jsonfilelog, daemon/logger/loggerutils/logfile.go.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import re
+from pathlib import Path  # noqa: TC003 - part of the plug's signature
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -23,20 +27,60 @@ from forensics.sources import clock
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SCHEMA = {"log": pl.String, "stream": pl.String, "time": pl.String}
-START = re.compile(rb'^\{"(?:log|stream|attrs|time)":')
+SCHEMA = {"log": pl.String, "stream": pl.String, "attrs": pl.String, "time": pl.String}
+START = re.compile(rb'^\0*\{"(?:log|stream|attrs|time)":')
+KEYS = frozenset(SCHEMA)
+CONFIG_BYTES = 4 << 20
+"""A larger file is no container's configuration."""
+NAMED = ("com.docker.compose.service", "com.docker.swarm.service.name", "service", "name")
+"""Attributes that name the service, where the container logs its labels."""
 
 
 def sniff(head: bytes) -> float:
-    """Share of lines that are objects with the driver's keys."""
-    lines = [line for line in head.split(b"\n")[:-1] or [head] if line.strip()]
-    fits = sum(bool(START.match(line)) and b'"time":"' in line for line in lines)
-    return fits / len(lines) if lines else 0.0
+    """Share of lines that are objects with the driver's keys and no others."""
+    lines = [line for line in head.split(b"\n")[:-1] or [head] if line.strip(b" \t\r\0")]
+    return sum(is_line(line) for line in lines) / len(lines) if lines else 0.0
+
+
+def is_line(line: bytes) -> bool:
+    """Is this the driver's line? One that was cut off by the end of the head is judged by its beginning."""
+    if not START.match(line) or b'"time":"' not in line:
+        return False
+    try:
+        value = json.loads(line.lstrip(b"\0"))
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(value, dict) and set(value) <= KEYS
+
+
+def container(path: Path) -> str | None:
+    """Name the container of a file: as ``config.v2.json`` beside it says, else by the first 12 digits of its id."""
+    found = re.match(r"^([0-9a-f]{64})-json\.log", path.name)
+    ident = found[1] if found else ""
+    for config in (path.with_name(f"{ident}.config.v2.json"), path.with_name("config.v2.json")):
+        if found and (name := name_in(config, ident)):
+            return name
+    return ident[:12] or None
+
+
+def name_in(config: Path, ident: str) -> str | None:
+    """Return the name in a container's configuration, if it is this container's."""
+    try:
+        if not config.is_file() or config.stat().st_size > CONFIG_BYTES:
+            return None
+        said = json.loads(config.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict) or said.get("ID") != ident or not isinstance(said.get("Name"), str):
+        return None
+    return said["Name"].lstrip("/") or None
 
 
 def parse(data: bytes) -> Parsed:
     """Turn a shard into records; lines that are no object are unparsed."""
     raw = pl.DataFrame({"raw": lines_of(data)}).with_row_index("line", offset=1)
+    if b"\0" in data:  # a block of zeros is what a power failure leaves; the line behind it is whole
+        raw = raw.with_columns(pl.col("raw").str.strip_chars("\0"))
     good = raw.filter(pl.col("raw").str.contains(r'^\s*\{.*"time"\s*:.*\}\s*$'))
     blank = int(raw.select((pl.col("raw").str.strip_chars() == "").sum()).item())
     good, table = decode(good)
@@ -46,8 +90,9 @@ def parse(data: bytes) -> Parsed:
         .with_columns(
             ts=clock.iso(pl.col("time")),
             naive=pl.lit(value=False),
+            service=named(),
             partial=pl.when(pl.col("log").str.ends_with("\n")).then(pl.lit("F")).otherwise(pl.lit("P")),
-            message=pl.col("log").str.strip_suffix("\n").str.strip_suffix("\r"),
+            message=pl.col("log").fill_null("").str.strip_suffix("\n").str.strip_suffix("\r"),
         )
     )
     records = join_partials(records).with_columns(pl.col("message").str.replace_all(ANSI, ""))
@@ -64,6 +109,13 @@ def parse(data: bytes) -> Parsed:
         unparsed=unparsed,
         first_unparsed=least(left["line"]),
     )
+
+
+def named() -> pl.Expr:
+    """Return the service that the attributes name: a label for it, else the tag without the container's id."""
+    labels = [pl.col("attrs").str.json_path_match(f"$['{name}']") for name in NAMED]
+    tag = pl.col("attrs").str.json_path_match("$.tag").str.replace(r"/?\b[0-9a-f]{12}(?:[0-9a-f]{52})?$", "")
+    return pl.coalesce(*labels, pl.when(tag != "").then(tag))
 
 
 def decode(good: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -108,4 +160,7 @@ PLUG = Transport(
         '{"log":"boom\\n","stream":"stderr","attrs":{"tag":"gw"},"time":"2026-11-29T12:47:05.5Z"}',
     ),
     safe_cut=safe_cut,
+    escaped=True,
+    service=container,
+    reference="moby/moby daemon/logger/jsonfilelog",
 )

@@ -89,4 +89,5 @@ PLUG = Transport(
     samples=(
         "__CURSOR=s=0a60c3e7cdcb433b8e3acbe4c00d3461;i=7\n__REALTIME_TIMESTAMP=1795955215689627\n_SYSTEMD_UNIT=crm-api.service\n_PID=81\nMESSAGE=Application startup complete.\n",
     ),
+    escaped=True,
 )

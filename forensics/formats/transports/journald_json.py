@@ -39,4 +39,5 @@ PLUG = Transport(
         '{"MESSAGE":[27,91,51,50,109,111,107,27,91,48,109],"__REALTIME_TIMESTAMP":"1795956484887545","__CURSOR":"s=5b;i=d9","CONTAINER_NAME":"gateway","PRIORITY":"6"}',
     ),
     safe_cut=safe_cut,
+    escaped=True,
 )
