@@ -3,7 +3,8 @@
 Keys of a transport: name, title, marks, pattern (groups time, host, service, pid, stream, message, partial),
 time (strptime format), zone, continuation, samples. Keys of a message format: those of
 :class:`forensics.model.plug.MessageFormat`; instead of a pattern it may have a table ``json`` or ``logfmt`` that names the
-fields of each group (:mod:`forensics.formats.fields`), with ``needs``, ``where`` and ``fixed``.
+fields of each group (:mod:`forensics.formats.fields`), with ``needs``, ``where``,
+``fixed`` and ``absent``.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ MESSAGE_KEYS = {
 TABLES = ("json", "logfmt")
 RESERVED = {"row", "line", "format", "kind", "g", "raw"}
 """Names of columns beside those of a pattern's groups."""
-FIELD_KEYS = GROUPS | {"needs", "where", "fixed"}
+FIELD_KEYS = GROUPS | {"needs", "where", "fixed", "absent"}
 
 
 def definitions(package: ModuleType) -> list[Path]:
@@ -153,7 +154,7 @@ def message_format(path: Path) -> MessageFormat:
         marks=table.get("marks", ""),
         time=table.get("time"),
         zone=table.get("zone", "none"),
-        levels=dict(table.get("levels", LEVELS if fields else {})),
+        levels=dict(table.get("levels", LEVELS if fields and "level" in fields.groups else {})),
         service=table.get("service"),
         prepare=fields.prepare if fields else None,
         reference=table.get("reference", ""),
@@ -188,4 +189,11 @@ def fields_of(table: dict[str, Any], path: Path) -> Fields | None:
     groups = {key: tuple(value) for key, value in said.items() if key in GROUPS}
     if where := said.get("where"):
         check_pattern(where, path)
-    return Fields(kind, groups, tuple(said.get("needs", ())), where, dict(said.get("fixed", {})))
+    return Fields(
+        kind=kind,
+        groups=groups,
+        needs=tuple(said.get("needs", ())),
+        where=where,
+        fixed=dict(said.get("fixed", {})),
+        absent=dict(said.get("absent", {})),
+    )

@@ -60,6 +60,8 @@ class Fields:
     """Pattern that the raw line must fit: looked for before anything is decoded."""
     fixed: Mapping[str, str] = field(default_factory=dict)
     """Pattern of a group's value, where not any will do."""
+    absent: Mapping[str, str] = field(default_factory=dict)
+    """What a field that is left out means, where the writer says so."""
 
     @property
     def order(self) -> list[str]:
@@ -97,9 +99,9 @@ class Fields:
             if name in REQUEST_LINE and "request" in self.groups:
                 line = first(rows["line"], self.groups["request"], read)
                 value = value.fill_null(line.str.extract(REQUEST_LINE[name]))
-            rows = rows.with_columns(value.alias(name))
+            rows = rows.with_columns(value.fill_null(self.absent.get(name, "")).alias(name))
             if name in self.needs:
-                rows = rows.filter(pl.col(name).is_not_null() & (pl.col(name) != ""))
+                rows = rows.filter(pl.col(name) != "")
         joined = rows.select(
             "row",
             joined=pl.concat_str(
@@ -121,7 +123,7 @@ def cleaned(name: str, *, last: bool) -> pl.Expr:
     elif name in ("duration_us", "duration_ns"):
         scale = 1e3 if name == "duration_us" else 1e6
         value = (value.cast(pl.Float64, strict=False) / scale).cast(pl.String)
-    value = value.fill_null("")
+        value = value.fill_null("")
     return value if last else value.str.replace_all(SEPARATOR, " ", literal=True)
 
 
