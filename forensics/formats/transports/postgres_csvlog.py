@@ -47,7 +47,8 @@ def sniff(head: bytes) -> float:
 def parse(data: bytes) -> Parsed:
     """Turn a shard into records; lines before the first row are unparsed."""
     raw = pl.DataFrame({"raw": lines_of(data).str.strip_suffix("\r")}).with_row_index("line", offset=1)
-    raw = raw.with_columns(row=pl.col("raw").str.contains(START).cum_sum())
+    raw = raw.with_columns(start=pl.col("raw").str.contains(START))
+    raw = raw.with_columns(row=(pl.col("start") | complete(pl.col("start").cum_sum())).cum_sum())
     before = raw.filter(pl.col("row") == 0)
     blank = before.filter(pl.col("raw").str.strip_chars() == "")
     lost = before.join(blank.select("line"), on="line", how="anti")
@@ -67,6 +68,13 @@ def parse(data: bytes) -> Parsed:
     )
 
 
+def complete(row: pl.Expr) -> pl.Expr:
+    """Hold for a line before which all quotes of its row are closed: it begins another, one that was cut off."""
+    quotes = pl.col("raw").str.count_matches('"', literal=True)
+    before = quotes.cum_sum().over(row) - quotes
+    return (row > 0) & (before % 2 == 0) & pl.col("raw").str.contains(r"^\d")
+
+
 def nothing() -> pl.DataFrame:
     """Return a table without rows."""
     return pl.DataFrame(schema={"line": pl.UInt32, **dict.fromkeys(COLUMNS, pl.String)})
@@ -75,32 +83,31 @@ def nothing() -> pl.DataFrame:
 def fields(rows: pl.DataFrame) -> pl.DataFrame:
     """Split rows into their fields; a quoted field that was cut off is closed."""
     odd = pl.col("raw").str.count_matches('"', literal=True) % 2 == 1
-    rows = rows.with_columns(pl.when(odd).then(pl.concat_str("raw", pl.lit('"'))).otherwise(pl.col("raw")))
-    try:
-        table = split(rows["raw"])
-    except pl.exceptions.PolarsError:
-        table = None
-    if table is None or table.height != rows.height:
-        # One row that is no CSV (quotes lost in transit) must not cost the others: each by itself.
-        table = pl.concat([one(text) for text in rows["raw"]])
-    return rows.select("line").hstack(table.select(COLUMNS))
+    closed = rows.select(pl.when(odd).then(pl.concat_str("raw", pl.lit('"'))).otherwise(pl.col("raw")))["raw"]
+    whole = pl.col("severity").is_not_null()
+    return (
+        rows.select("line", "raw")
+        .hstack(split(closed))
+        .with_columns(message=pl.when(whole).then("message").otherwise("raw"))
+    )
 
 
 def split(texts: pl.Series) -> pl.DataFrame:
-    """Read rows as CSV; a version with fewer columns leaves the last ones empty, one with more loses what is beyond."""
+    """Read rows as CSV: a version with fewer columns leaves the last ones empty, what is beyond those known is left out.
+
+    One row that is no CSV (quotes lost in transit) must not cost the others: it is looked for by halves.
+    """
     data = "\n".join([",".join(COLUMNS), *texts, ""]).encode()
-    return pl.read_csv(io.BytesIO(data), infer_schema=False, truncate_ragged_lines=True)
-
-
-def one(text: str) -> pl.DataFrame:
-    """Read one row; one that is no CSV keeps the beginning that every row has, and is the message itself."""
     try:
-        table = split(pl.Series([text]))
-        if table.height == 1:
-            return table.select(COLUMNS)
+        table = pl.read_csv(io.BytesIO(data), infer_schema=False, truncate_ragged_lines=True)
+        if table.height == len(texts):
+            return table
     except pl.exceptions.PolarsError:
         pass
-    kept = {"timestamp": text.split(",", 1)[0], "message": text}
+    if len(texts) > 1:
+        half = len(texts) // 2
+        return pl.concat([split(texts[:half]), split(texts[half:])])
+    kept = {"timestamp": str(texts[0]).split(",", 1)[0]}
     return pl.DataFrame({name: [kept.get(name)] for name in COLUMNS}, schema=dict.fromkeys(COLUMNS, pl.String))
 
 
