@@ -145,7 +145,8 @@ def lines_frame(data: bytes) -> pl.DataFrame:
 def claims(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
     """Return line, time, zone and process of the lines that are of a format."""
     near = left.filter(pl.col("raw").str.contains_any(list(fmt.anchors))) if fmt.anchors else left
-    source = fmt.prepare(pl.col("raw")) if fmt.prepare else pl.col("raw")
+    prepare = fmt.prepare_dated or fmt.prepare
+    source = prepare(pl.col("raw")) if prepare else pl.col("raw")
     groups = near.select("line", g=source.str.extract_groups(fmt.pattern)).unnest("g")
     groups = groups.filter(pl.col(NEEDS[fmt.kind]).is_not_null())
     ts, naive = pl.lit(None, dtype=pl.Int64), pl.lit(value=False)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.formats.fields import GROUPS, LEVELS, Fields
+from forensics.formats.starts import STARTS
 from forensics.formats.text import TextShape, text_transport
 from forensics.model.errors import DefinitionError
 from forensics.model.plug import MessageFormat, Transport
@@ -42,6 +43,7 @@ MESSAGE_KEYS = {
     "kind",
     "pattern",
     "anchors",
+    "starts",
     "marks",
     "time",
     "zone",
@@ -151,16 +153,22 @@ def message_format(path: Path) -> MessageFormat:
         kind=table["kind"],
         samples=tuple(table["samples"]),
         anchors=tuple(table.get("anchors", ())),
+        starts=tuple(table.get("starts", ("brace",) if fields and fields.kind == "json" else ())),
         marks=table.get("marks", ""),
         time=table.get("time"),
         zone=table.get("zone", "none"),
         levels=dict(table.get("levels", LEVELS if fields and "level" in fields.groups else {})),
         service=table.get("service"),
         prepare=fields.prepare if fields else None,
+        prepare_dated=fields.prepare_dated if fields else None,
         reference=table.get("reference", ""),
         unconfirmed=bool(table.get("unconfirmed")),
     )
     check_pattern(made.pattern, path)
+    if unknown := set(made.starts) - set(STARTS):
+        raise DefinitionError(
+            f"unknown start {min(unknown)!r}", where=path.name, remedy=f"known are {', '.join(STARTS)}"
+        )
     if taken := RESERVED & set(re.findall(r"\(\?P<(\w+)>", made.pattern)):
         raise DefinitionError(
             f"the group {min(taken)!r} has a name that the reader uses itself",

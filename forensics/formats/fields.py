@@ -28,6 +28,8 @@ GROUPS = frozenset(
     "duration_us duration_ns series value limit unit".split()
 )
 """Groups that a definition may fill."""
+BARE = frozenset(("time", "zone", "pid", "logger"))
+"""Groups that an envelope gives too, or that nobody reads: decoding a field costs as much as the rest of a line."""
 REQUEST_LINE = {"method": r"^([A-Z]+) \S", "path": r"^[A-Z]+ (\S+)"}
 """What a request line says, first group."""
 LEVELS = {
@@ -83,19 +85,24 @@ class Fields:
         return f"(?P<{name}>{value})" if name in self.needs else f"(?P<{name}>{value})?"
 
     def prepare(self, message: pl.Expr) -> pl.Expr:
-        """Return the joined values of each line, null where it is not of this format."""
+        """Return the joined values of each line, null where it is not of this format; time and process are left out."""
+        return message.map_batches(lambda lines: self.join(lines, without=BARE), return_dtype=pl.String)
+
+    def prepare_dated(self, message: pl.Expr) -> pl.Expr:
+        """Return the joined values with time and process."""
         return message.map_batches(self.join, return_dtype=pl.String)
 
-    def join(self, lines: pl.Series) -> pl.Series:
+    def join(self, lines: pl.Series, without: frozenset[str] = frozenset()) -> pl.Series:
         """Join the values of each line that may be of this format."""
-        fits = lines.str.contains(r"^\s*\{" if self.kind == "json" else r"^\S*=|\s\w\S*=")
+        fits = lines.str.contains(r"^\{" if self.kind == "json" else r"^\S*=|\s\w\S*=")
         if self.where:
             fits &= lines.str.contains(self.where)
         fits = fits.fill_null(value=False)
         rows = pl.DataFrame({"row": fits.arg_true(), "line": lines.filter(fits)})
         read = json_value if self.kind == "json" else logfmt_value
         for name in sorted(self.order, key=lambda name: name not in self.needs):
-            value = first(rows["line"], self.groups.get(name, ()), read)
+            names = () if name in without - set(self.needs) else self.groups.get(name, ())
+            value = first(rows["line"], names, read)
             if name in REQUEST_LINE and "request" in self.groups:
                 line = first(rows["line"], self.groups["request"], read)
                 value = value.fill_null(line.str.extract(REQUEST_LINE[name]))

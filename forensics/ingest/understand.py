@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats.bare import NEEDS, order
+from forensics.formats.starts import start
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -36,10 +39,6 @@ EVENTS = {
     "series": pl.String(), "value": pl.Float64(), "limit": pl.Float64(),
 }  # fmt: skip
 """Columns that :func:`understand` adds to records."""
-NEEDS = {"request": "status", "sample": "value", "log": "message", "unit": "unit"}
-"""The group that must be filled for a line to be of a kind."""
-
-
 NO_SERVICE = r"^(?i:WARN|WARNING|ERROR|ERR|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE|LOG)$|(?:Exception|Error)$"
 """What stands where a service's name should but is a level or an exception's class."""
 
@@ -73,13 +72,19 @@ def rows(records: pl.DataFrame, *, physical: bool) -> pl.DataFrame:
 def understand(table: pl.DataFrame, formats: Mapping[str, MessageFormat]) -> pl.DataFrame:
     """Add :data:`EVENTS` and the marks ``starts`` (a record begins), ``ends`` (an exception line) and ``chains``."""
     table = table.with_row_index("row").with_columns(message=pl.col("message").fill_null(""))
-    left = table.filter(~pl.col("cont")).select("row", "message")
+    lines = table.filter(~pl.col("cont")).select("row", "message", start=start(pl.col("message")))
     claims: list[pl.DataFrame] = []
-    for fmt in sorted(formats.values(), key=lambda f: (-f.pattern.count("(?P<"), f.name)):
-        claim = claim_rows(left, fmt)
-        if claim.height:
-            claims.append(claim)
-            left = left.join(claim.select("row"), on="row", how="anti")
+    for (beginning,), part in lines.partition_by("start", as_dict=True, include_key=False).items():
+        left = part
+        for fmt in order(formats):
+            if not left.height:
+                break
+            if fmt.starts and beginning not in fmt.starts:
+                continue
+            claim = claim_rows(left, fmt)
+            if claim.height:
+                claims.append(claim)
+                left = left.join(claim.select("row"), on="row", how="anti")
     empty = pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})
     table = table.join(pl.concat([empty, *claims]), on="row", how="left", maintain_order="left")
     claimed = pl.col("format").is_not_null()

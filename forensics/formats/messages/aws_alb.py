@@ -28,6 +28,7 @@ PLUG = MessageFormat(
     kind="request",
     marks="when the answer was sent: the end",
     anchors=("://",),
+    starts=("date", "lower"),
     pattern=r'^(?P<duration_s>[\d.]+)? (?:(?P<type>https?|h2|grpcs|wss?) )?(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z) (?P<balancer>\S+) (?P<client>\S+):(?P<port>\d+) (?P<target>\S+) -?[\d.]+ -?[\d.]+ -?[\d.]+ (?P<status>\d{3}|-) (?P<target_status>\d{3}|-) -?\d+ -?\d+ "(?P<method>[A-Z-]+) (?:[a-z0-9]+://[^/\s]*)?(?P<path>\S+) [^"]*" "(?P<agent>(?:[^"\\]|\\.)*)"',
     time="iso",
     zone="offset",

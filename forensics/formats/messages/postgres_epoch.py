@@ -16,6 +16,7 @@ PLUG = MessageFormat(
     kind="log",
     marks="when the line was written",
     anchors=(":  ",),
+    starts=("digit",),
     pattern=rf"^(?P<time>\d{{10}}\.\d{{3}})(?: \[?(?P<pid>\d+)\]?)?(?:[ :>\])]|[^\t]*?[ :>\])]){KNOWN}(?P<message>.*)$",
     time="epoch",
     zone="utc",
