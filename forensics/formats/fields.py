@@ -82,7 +82,9 @@ class Fields:
         """Return the pattern of one joined value; an empty one gives no group."""
         name = "duration_ms" if name in ("duration_us", "duration_ns") else name
         value = self.fixed.get(name) or ("(?s:.+)" if name == "message" else r"[^\x1f]+")
-        return f"(?P<{name}>{value})" if name in self.needs else f"(?P<{name}>{value})?"
+        if name in self.needs:
+            return f"(?P<{name}>{value})"
+        return rf"(?:(?P<{name}>{value})|[^\x1f]*)" if name in self.fixed else f"(?P<{name}>{value})?"
 
     def prepare(self, message: pl.Expr) -> pl.Expr:
         """Return the joined values of each line, null where it is not of this format; time and process are left out."""

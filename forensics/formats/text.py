@@ -102,7 +102,8 @@ def any_stamp(column: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """Parse a stamp of which only the line itself tells the kind: ISO with or without an offset, or an epoch.
 
     Day and time may be parted by a blank or ``T``, the day written with slashes, the fraction set off by a comma, and the
-    zone may be ``UTC``, ``GMT`` or an offset after a blank; a trailing monotonic reading (Go) is left out.
+    zone may be ``UTC``, ``GMT`` or an offset after a blank; a trailing monotonic reading (Go) is left out. The common log
+    format's stamp is read too.
     """
     text = (
         column.str.replace(r"^(\d{4})[-/.](\d\d)[-/.](\d\d)[T ]", "${1}-${2}-${3}T")
@@ -113,7 +114,8 @@ def any_stamp(column: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     )
     aware = clock.iso(text)
     local = clock.parse_stamp(text, "%Y-%m-%dT%H:%M:%S%.f")
-    return pl.coalesce(aware, local, clock.epoch_any(column)), aware.is_null() & local.is_not_null()
+    common = clock.parse_stamp(column, "%d/%b/%Y:%H:%M:%S %z")
+    return pl.coalesce(aware, local, common, clock.epoch_any(column)), aware.is_null() & local.is_not_null()
 
 
 def stamp(column: pl.Expr, pattern: str) -> pl.Expr:
