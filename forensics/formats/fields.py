@@ -24,8 +24,29 @@ if TYPE_CHECKING:
 
 SEPARATOR = "\x1f"
 GROUPS = frozenset(
-    "level time zone pid logger context message method path request status client agent duration_ms duration_s "
-    "duration_us duration_ns series value limit unit".split()
+    [
+        "level",
+        "time",
+        "zone",
+        "pid",
+        "logger",
+        "context",
+        "message",
+        "method",
+        "path",
+        "request",
+        "status",
+        "client",
+        "agent",
+        "duration_ms",
+        "duration_s",
+        "duration_us",
+        "duration_ns",
+        "series",
+        "value",
+        "limit",
+        "unit",
+    ]
 )
 """Groups that a definition may fill."""
 BARE = frozenset(("time", "zone", "pid", "logger"))
@@ -34,15 +55,72 @@ REQUEST_LINE = {"method": r"^([A-Z]+) \S", "path": r"^[A-Z]+ (\S+)"}
 """What a request line says, first group."""
 LEVELS = {
     **dict.fromkeys(
-        "emerg emergency alert crit critical fatal panic dpanic ftl pnc f 60 0 1 2".split(), "critical"
+        [
+            "emerg",
+            "emergency",
+            "alert",
+            "crit",
+            "critical",
+            "fatal",
+            "panic",
+            "dpanic",
+            "ftl",
+            "pnc",
+            "f",
+            "60",
+            "0",
+            "1",
+            "2",
+        ],
+        "critical",
     ),
-    **dict.fromkeys("err error severe fail failure e 50 3".split(), "error"),
-    **dict.fromkeys("warn warning wrn w 40 4".split(), "warning"),
+    **dict.fromkeys(["err", "error", "severe", "fail", "failure", "e", "50", "3"], "error"),
+    **dict.fromkeys(["warn", "warning", "wrn", "w", "40", "4"], "warning"),
     **dict.fromkeys(
-        "notice info information informational inf log success http default i n 30 5 6".split(), "info"
+        [
+            "notice",
+            "info",
+            "information",
+            "informational",
+            "inf",
+            "log",
+            "success",
+            "http",
+            "default",
+            "i",
+            "n",
+            "30",
+            "5",
+            "6",
+        ],
+        "info",
     ),
     **dict.fromkeys(
-        "debug verbose trace trce dbug dbg trc vrb fine finer finest silly d v t d1 d2 d3 d4 d5 20 10 7".split(),
+        [
+            "debug",
+            "verbose",
+            "trace",
+            "trce",
+            "dbug",
+            "dbg",
+            "trc",
+            "vrb",
+            "fine",
+            "finer",
+            "finest",
+            "silly",
+            "d",
+            "v",
+            "t",
+            "d1",
+            "d2",
+            "d3",
+            "d4",
+            "d5",
+            "20",
+            "10",
+            "7",
+        ],
         "debug",
     ),
 }
@@ -136,9 +214,7 @@ def cleaned(name: str, *, last: bool) -> pl.Expr:
     return value if last else value.str.replace_all(SEPARATOR, " ", literal=True)
 
 
-def first(
-    lines: pl.Series, names: tuple[str, ...], read: Callable[[pl.Series, str], pl.Series]
-) -> pl.Series:
+def first(lines: pl.Series, names: tuple[str, ...], read: Callable[[pl.Series, str], pl.Series]) -> pl.Series:
     """Return the first of several fields that is there; a line without the name is not decoded for it."""
     found = pl.Series(lines.name, [None] * len(lines), dtype=pl.String)
     for name in names:

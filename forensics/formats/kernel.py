@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.plug import Parsed
+if TYPE_CHECKING:
+    from forensics.model.plug import Parsed
 
 LEVELS = {
     "emerg": "critical",

@@ -26,7 +26,9 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
     """
     stamp = pl.col("timestamp").str.extract_groups(r"^(?P<time>\S+ \S+) (?P<zone>\S+)$")
     parts = [
-        pl.when(pl.col(name).str.len_bytes() > 0).then(pl.concat_str(pl.lit(f"\n{tag}:  "), name)).fill_null("")
+        pl.when(pl.col(name).str.len_bytes() > 0)
+        .then(pl.concat_str(pl.lit(f"\n{tag}:  "), name))
+        .fill_null("")
         for name, tag in FURTHER.items()
     ]
     named = table.with_columns(

@@ -5,6 +5,8 @@ src/backend/po/*.po, checked in the compiled ones of 15 except for Portuguese an
 the colon of some. A tag that is none of these is still read where a prefix with a time and a process precedes it, without a level.
 """
 
+# ruff: noqa: RUF001 - tags in the alphabets of their languages
+
 from __future__ import annotations
 
 import re
@@ -13,7 +15,7 @@ LEVELS = {
     "LOG": "info", "INFO": "info", "NOTICE": "info", "WARNING": "warning", "ERROR": "error", "FATAL": "error", "PANIC": "critical",
     **{f"DEBUG{n}": "debug" for n in ("", 1, 2, 3, 4, 5)},
     **dict.fromkeys(("HINWEIS", "NOTIFICA", "NOTIS", "LOGG", "NOTA", "UWAGA", "DZIENNIK", "ЗАМЕЧАНИЕ", "СООБЩЕНИЕ", "ИНФОРМАЦИЯ", "ПОВІДОМЛЕННЯ", "ЗАПИСУВАННЯ", "ІНФОРМАЦІЯ", "日志", "信息", "注意", "로그", "정보", "알림"), "info"),
-    **dict.fromkeys(("WARNUNG", "ATTENTION", "ATTENZIONE", "VARNING", "AVISO", "OSTRZEŻENIE", "ADVERTENCIA", "ПРЕДУПРЕЖДЕНИЕ", "ПОПЕРЕДЖЕННЯ", "警告", "경고"), "warning"),
+    **dict.fromkeys(("WARNUNG", "ATTENTION", "ATTENZIONE", "VARNING", "AVISO", "OSTRZEŻENIE", "ADVERTENCIA", "ПРЕДУПРЕЖДЕНИЕ", "ПОПЕРЕДЖЕННЯ", "警告", "경고"), "warning"),  # codespell:ignore varning
     **dict.fromkeys(("FEHLER", "ERREUR", "ERRORE", "FEL", "ERRO", "BŁĄD", "ОШИБКА", "ПОМИЛКА", "错误", "오류"), "error"),
     **dict.fromkeys(("FATALE", "FATALT", "KATASTROFALNY", "ВАЖНО", "ФАТАЛЬНО", "致命错误", "치명적오류"), "error"),
     **dict.fromkeys(("PANIK", "PANICO", "PÂNICO", "PÁNICO", "PANIQUE", "PANIKA", "ПАНИКА", "ПАНІКА", "比致命错误还过分的错误", "손상"), "critical"),
@@ -26,7 +28,7 @@ FURTHER = (
     "DETALLE", "SUGERENCIA", "CONSULTA", "CONTEXTO", "UBICACIÓN", "SENTENCIA",
     "DÉTAIL", "ASTUCE", "REQUÊTE", "CONTEXTE", "EMPLACEMENT", "INSTRUCTION", "PILE D'APPEL",
     "DETTAGLI", "SUGGERIMENTO", "CONTESTO", "POSIZIONE", "ISTRUZIONE",
-    "DETALHE", "DICA", "LOCAL", "COMANDO",
+    "DETALHE", "DICA", "LOCAL", "COMANDO",  # codespell:ignore comando
     "DETALJ", "TIPS", "FRÅGA", "KONTEXT", "PLATS", "SATS",
     "SZCZEGÓŁY", "PODPOWIEDŹ", "ZAPYTANIE", "KONTEKST", "WYRAŻENIE",
     "ПОДРОБНОСТИ", "ПОДСКАЗКА", "ЗАПРОС", "КОНТЕКСТ", "ПОЛОЖЕНИЕ", "ОПЕРАТОР", "СТЕК",

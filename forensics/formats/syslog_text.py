@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from forensics.formats.text import ANSI, VAGUENESS, lines_of
 from forensics.model.frames import mean
-from forensics.model.plug import Parsed
+
+if TYPE_CHECKING:
+    from forensics.model.plug import Parsed
 
 SEVERITIES = ("critical", "critical", "critical", "error", "warning", "info", "info", "debug")
 """Levels of the severities 0 (emergency) to 7 (debug); a priority is facility * 8 + severity."""
@@ -19,7 +22,7 @@ HAS_TAG = r" [^\s\[\]:]+(?:\[[^\]]*\])?: ?"
 ESCAPED = r"#0(?:0[0-7]|1[0-7]|2[0-7]|3[0-7])"
 """rsyslog writes a control character as # and three octal digits (rsyslog/rsyslog runtime/parser.c)."""
 REPEATED = r"last message repeated \d+ times?$|message repeated \d+ times: \["
-NOTE = "messages that the daemon saw repeated are written once (\"message repeated n times\"): counts of them are lower bounds"
+NOTE = 'messages that the daemon saw repeated are written once ("message repeated n times"): counts of them are lower bounds'
 LESS = 0.98
 """Factor for a file in which nothing tells a syslog daemon's file from journalctl's."""
 
@@ -41,7 +44,9 @@ def finished(parsed: Parsed) -> Parsed:
     priority = pl.col("level").cast(pl.Int64, strict=False)
     message = pl.col("message").str.strip_prefix("\ufeff")
     records = parsed.records.with_columns(
-        level=(priority % 8).replace_strict(dict(enumerate(SEVERITIES)), default=None, return_dtype=pl.String),
+        level=(priority % 8).replace_strict(
+            dict(enumerate(SEVERITIES)), default=None, return_dtype=pl.String
+        ),
         service=pl.when(pl.col("service") != "-").then(pl.col("service")),
         pid=pl.when(~pl.col("pid").is_in(["-", ""])).then(pl.col("pid")),
         message=pl.when(message.str.contains(ESCAPED)).then(unescaped(message)).otherwise(message),

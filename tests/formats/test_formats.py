@@ -125,7 +125,9 @@ class TestTextTransport:
 @pytest.mark.parametrize("plug", DECLINED.values(), ids=DECLINED.keys())
 def test_declined_kinds_say_what_to_export(plug: Transport, tmp_path: Path) -> None:
     """A kind that can't be read is recognised by its samples, and its file is skipped with the reason."""
-    found = [plan.recognise(written(tmp_path, f"x{i}", text((one,))), i) for i, one in enumerate(plug.samples)]
+    found = [
+        plan.recognise(written(tmp_path, f"x{i}", text((one,))), i) for i, one in enumerate(plug.samples)
+    ]
 
     assert [(one.format_name, one.plug, one.skipped) for one in found] == [
         (plug.name, None, plug.declined) for _ in plug.samples

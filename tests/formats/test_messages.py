@@ -191,7 +191,9 @@ REQUESTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "name", "said"), REQUESTS, ids=[f"{r[1]}-{i}" for i, r in enumerate(REQUESTS)])
+@pytest.mark.parametrize(
+    ("line", "name", "said"), REQUESTS, ids=[f"{r[1]}-{i}" for i, r in enumerate(REQUESTS)]
+)
 def test_requests(line: str, name: str, said: tuple[Any, ...]) -> None:
     """Method, path, status, client, agent and milliseconds are read; what a line does not state is not there."""
     found = row(line)
@@ -254,7 +256,9 @@ LOGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "name", "level", "body"), LOGS, ids=[f"{r[1]}-{i}" for i, r in enumerate(LOGS)])
+@pytest.mark.parametrize(
+    ("line", "name", "level", "body"), LOGS, ids=[f"{r[1]}-{i}" for i, r in enumerate(LOGS)]
+)
 def test_logs(line: str, name: str, level: str | None, body: str) -> None:
     """Level and message are read; a level that a line does not state is not there."""
     found = row(line)
@@ -348,7 +352,8 @@ class TestPostgres:
         assert (found["format"], found["level"], found["body"]) == ("postgres", level, "x")
 
     @pytest.mark.parametrize(
-        "tag", ["DETAIL:  ", "ANWEISUNG:  ", "ASTUCE :  ", "INSTRUCTION :  ", "COMANDO:  ", "ОПЕРАТОР:  ", "文:  "]
+        "tag",
+        ["DETAIL:  ", "ANWEISUNG:  ", "ASTUCE :  ", "INSTRUCTION :  ", "DICA:  ", "ОПЕРАТОР:  ", "文:  "],
     )
     def test_further_lines_belong_to_the_record_above(self, tag: str) -> None:
         """DETAIL and its like, in any language, are no records of their own."""
@@ -434,7 +439,7 @@ class TestBareFiles:
         assert (said.in_records, said.unparsed, said.first_unparsed) == (3, 2, 1)
 
     def test_a_file_without_times_is_read_and_says_so(self, tmp_path: Path) -> None:
-        """uvicorn's own log has no times: its records are undated, and the source says what to export."""
+        """The log of uvicorn has no times: its records are undated, and the source says what to export."""
         found, said = parsed(
             tmp_path,
             "\x1b[32mINFO\x1b[0m:     Started server process [\x1b[36m81\x1b[0m]\n"
@@ -540,7 +545,9 @@ def test_a_definition_names_fields_instead_of_a_pattern(tmp_path: Path) -> None:
         '[json]\nneeds = ["level"]\nlevel = ["lv"]\nmessage = ["text"]\ntime = ["meta/at"]\n'
     )
     fmt = definition.message_format(path)
-    claim = bare.claims(pl.DataFrame({"line": [1], "raw": fmt.samples}, schema={"line": pl.UInt32, "raw": pl.String}), fmt)
+    claim = bare.claims(
+        pl.DataFrame({"line": [1], "raw": fmt.samples}, schema={"line": pl.UInt32, "raw": pl.String}), fmt
+    )
 
     assert instant(claim["ts"][0]) == "2026-11-29T12:24:36"
     assert fmt.levels["w"] == "warning"
@@ -549,7 +556,7 @@ def test_a_definition_names_fields_instead_of_a_pattern(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("level = [", "levle = ["), "shop.toml: unknown key 'levle'; did you mean 'level'?"),
+        (("level = [", "level_ = ["), "shop.toml: unknown key 'level_'; did you mean 'level'?"),
         (('kind = "log"', 'kind = "log"\nstarts = ["braces"]'), "shop.toml: unknown start 'braces'"),
         (("[json]", "[nothing]"), "shop.toml: unknown key 'nothing'"),
         (('{"lv"', '{"vl"'), "shop.toml: does not match its own sample"),
@@ -570,7 +577,9 @@ def test_bad_fields_are_refused(change: tuple[str, str], said: str, tmp_path: Pa
 def test_a_group_of_the_reader_s_own_names_is_refused(tmp_path: Path) -> None:
     """A group called ``row`` would stand in the way of the reader's own column."""
     path = tmp_path / "shop.toml"
-    path.write_text('title = "s"\nkind = "log"\npattern = \'^(?P<row>x)(?P<message>.*)$\'\nsamples = ["xy"]\n')
+    path.write_text(
+        'title = "s"\nkind = "log"\npattern = \'^(?P<row>x)(?P<message>.*)$\'\nsamples = ["xy"]\n'
+    )
 
     with pytest.raises(DefinitionError, match="the group 'row'"):
         definition.message_format(path)
@@ -580,7 +589,7 @@ class TestSyslog:
     """Files of syslog daemons and the kernel's ring buffer."""
 
     def test_day_padded_with_a_blank_is_a_syslog_daemon_s(self, tmp_path: Path) -> None:
-        """journalctl pads the day with a zero, a syslog daemon with a blank."""
+        """The journal pads the day with a zero, a syslog daemon with a blank."""
         mine = plan.recognise(written(tmp_path, "Nov  9 12:25:41 vm api[77]: a\n"), 0)
         journal = plan.recognise(written(tmp_path, "Nov 09 12:25:41 vm api[77]: a\n"), 0)
 
@@ -650,7 +659,8 @@ class TestPostgresRecords:
     ROW = '2026-11-29 13:20:39.493 UTC,"app","shop",8,"[local]",6b0c.5359,3,"SELECT",2026-11-29 13:20:39 UTC,3/4,0,{tag},22012,"{message}","det","hin",,,,"select\n1/0",15,{rest}'
 
     @pytest.mark.parametrize(
-        ("rest", "columns"), [(',"psql"', 23), (',"psql","client backend"', 24), (',"psql","client backend",,0', 26)]
+        ("rest", "columns"),
+        [(',"psql"', 23), (',"psql","client backend"', 24), (',"psql","client backend",,0', 26)],
     )
     def test_columns_of_every_version(self, rest: str, columns: int) -> None:
         """Rows of 23, 24 and 26 columns are read, over as many lines as they take."""

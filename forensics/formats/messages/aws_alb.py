@@ -19,7 +19,9 @@ PARTS = r"^(?:\S+ )?\d{4}-\S+Z \S+ \S+:\d+ \S+ (\d+\.\d+) (\d+\.\d+) (\d+\.\d+) 
 def prepare(message: pl.Expr) -> pl.Expr:
     """Put the sum of the three durations in front of the line; nothing where one of them is -1."""
     parts = [message.str.extract(PARTS, number).cast(pl.Float64, strict=False) for number in (1, 2, 3)]
-    return pl.concat_str([(parts[0] + parts[1] + parts[2]).cast(pl.String).fill_null(""), message], separator=" ")
+    return pl.concat_str(
+        [(parts[0] + parts[1] + parts[2]).cast(pl.String).fill_null(""), message], separator=" "
+    )
 
 
 PLUG = MessageFormat(

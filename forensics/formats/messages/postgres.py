@@ -20,7 +20,7 @@ PLUG = MessageFormat(
     title="PostgreSQL server log (stderr)",
     kind="log",
     marks="when the line was written",
-    anchors=(":  ", "： ", "PILE D'APPEL"),
+    anchors=(":  ", "PILE D'APPEL"),
     starts=("date", "other"),
     pattern=r"^(?:< ?)?(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?) (?P<zone>[A-Z]{2,5}|[+-]\d\d(?::?\d\d)?)\b"
     rf"(?:[^\t]*?\[(?P<pid>\d+)(?:-\d+)?\])?(?:[ :>\])]|[^\t]*?[ :>\])]){TAG}(?P<message>.*)$",

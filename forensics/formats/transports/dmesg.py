@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from forensics.model.plug import Parsed
 
 SHAPE = TextShape(
-    pattern=kernel.PREFIX + r"\[(?P<time> *\d+\.\d{6}(?: <[ \d.]+>)?|[A-Z][a-z]{2}\d\d \d\d:\d\d| +\+\d+\.\d{6})\] ?(?P<message>.*)$",
+    pattern=kernel.PREFIX
+    + r"\[(?P<time> *\d+\.\d{6}(?: <[ \d.]+>)?|[A-Z][a-z]{2}\d\d \d\d:\d\d| +\+\d+\.\d{6})\] ?(?P<message>.*)$",
     time="epoch",
     zone="utc",
     continuation=r"^[ \t]",

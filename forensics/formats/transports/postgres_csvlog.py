@@ -25,12 +25,36 @@ from forensics.model.plug import Parsed, Transport
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COLUMNS = (
-    "timestamp user dbname pid remote_host session line_num ps session_start vxid txid severity state message detail hint "
-    "internal_query internal_position context statement cursor_position location application backend_type leader query_id"
-).split()
+COLUMNS = [
+    "timestamp",
+    "user",
+    "dbname",
+    "pid",
+    "remote_host",
+    "session",
+    "line_num",
+    "ps",
+    "session_start",
+    "vxid",
+    "txid",
+    "severity",
+    "state",
+    "message",
+    "detail",
+    "hint",
+    "internal_query",
+    "internal_position",
+    "context",
+    "statement",
+    "cursor_position",
+    "location",
+    "application",
+    "backend_type",
+    "leader",
+    "query_id",
+]
 QUOTED = r'(?:"(?:[^"]|"")*")?'
-START = rf'^\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{{3}} [^\s,]{{1,6}},{QUOTED},{QUOTED},\d+,{QUOTED},[0-9a-f]+\.[0-9a-f]+,\d+,'
+START = rf"^\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{{3}} [^\s,]{{1,6}},{QUOTED},{QUOTED},\d+,{QUOTED},[0-9a-f]+\.[0-9a-f]+,\d+,"
 """How a row begins: a message that quotes a row of such a log is not likely to have a session and a line number too."""
 STARTS = re.compile(START.encode())
 
@@ -108,7 +132,9 @@ def split(texts: pl.Series) -> pl.DataFrame:
         half = len(texts) // 2
         return pl.concat([split(texts[:half]), split(texts[half:])])
     kept = {"timestamp": str(texts[0]).split(",", 1)[0]}
-    return pl.DataFrame({name: [kept.get(name)] for name in COLUMNS}, schema=dict.fromkeys(COLUMNS, pl.String))
+    return pl.DataFrame(
+        {name: [kept.get(name)] for name in COLUMNS}, schema=dict.fromkeys(COLUMNS, pl.String)
+    )
 
 
 def safe_cut(_before: Sequence[bytes], line: bytes) -> bool:

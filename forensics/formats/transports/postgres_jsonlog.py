@@ -1,6 +1,6 @@
-"""PostgreSQL ``log_destination = 'jsonlog'`` (15 and later): one object a line.
+r"""PostgreSQL ``log_destination = 'jsonlog'`` (15 and later): one object a line.
 
-    {"timestamp":"2026-11-29 13:20:39.493 UTC","pid":21337,"error_severity":"ERROR","message":"relation \\"nope\\" does not exist", …}
+    {"timestamp":"2026-11-29 13:20:39.493 UTC","pid":21337,"error_severity":"ERROR","message":"relation \"nope\" does not exist", …}
 
 The time is when the line was written, with the abbreviation of log_timezone: other than UTC and GMT that is not known. Fields that are empty are
 left out. Reference: postgres/postgres src/backend/utils/error/jsonlog.c.
@@ -46,9 +46,7 @@ def parse(data: bytes) -> Parsed:
     table = raw.select("line", *fields).filter(
         pl.col("timestamp").is_not_null() & pl.col("severity").is_not_null()
     )
-    left = raw.join(table.select("line"), on="line", how="anti").filter(
-        pl.col("raw").str.strip_chars() != ""
-    )
+    left = raw.join(table.select("line"), on="line", how="anti").filter(pl.col("raw").str.strip_chars() != "")
     return Parsed(
         records=postgres_records.records(table),
         in_records=table.height,

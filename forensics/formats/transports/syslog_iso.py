@@ -17,7 +17,9 @@ from forensics.formats.text import TextShape, text_transport
 if TYPE_CHECKING:
     from forensics.model.plug import Parsed
 
-START = r"^(?:<(?P<level>\d{1,3})>)?(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)) "
+START = (
+    r"^(?:<(?P<level>\d{1,3})>)?(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)) "
+)
 SHAPE = TextShape(
     pattern=rf"{START}(?P<host>{syslog_text.HOST}) {syslog_text.TAGGED}",
     time="iso",
