@@ -8,10 +8,12 @@ report says what to export instead.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats.starts import start
 from forensics.formats.text import ANSI, is_offset, lines_of, stamp_and_zone
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
@@ -43,36 +45,60 @@ def order(messages: Mapping[str, MessageFormat]) -> list[MessageFormat]:
 
 def fits(lines: pl.Series, fmt: MessageFormat) -> pl.Series:
     """Tell which lines are of a format."""
-    none = pl.repeat(value=False, n=len(lines), dtype=pl.Boolean, eager=True)
-    near = lines.str.contains_any(list(fmt.anchors)) if fmt.anchors else ~none
-    at = near.fill_null(value=False).arg_true()
-    if not len(at):
-        return none
-    text = lines.gather(at)
+    text = lines
     if fmt.prepare:
-        text = text.to_frame("raw").select(fmt.prepare(pl.col("raw")))["raw"]
-    said = text.str.contains(fmt.pattern).fill_null(value=False)
-    return none.scatter(at, said)
+        text = lines.to_frame("raw").select(fmt.prepare(pl.col("raw")))["raw"]
+    return text.str.contains(fmt.pattern).fill_null(value=False)
 
 
-def record_starts(head: bytes) -> pl.Series:
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The lines of a head that can begin a record, by how they begin."""
+
+    total: int
+    parts: dict[str, pl.Series]
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def of(self, fmt: MessageFormat) -> dict[str, pl.Series]:
+        """Return the parts in which a format may have lines: those with its beginnings and one of its anchors.
+
+        Python's search over a joined part is far cheaper than a column's, and rules out nine formats of ten.
+        """
+        return {
+            name: part
+            for name, part in self.parts.items()
+            if (not fmt.starts or name in fmt.starts)
+            and (not fmt.anchors or any(anchor in self.text(name) for anchor in fmt.anchors))
+        }
+
+    def text(self, name: str) -> str:
+        """Return a part as one text."""
+        if name not in self.texts:
+            self.texts[name] = "\n".join(self.parts[name])
+        return self.texts[name]
+
+
+def record_starts(head: bytes) -> Head:
     """Return the lines of a head that can begin a record, without colours and without a last line that is cut."""
     lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
     if b"\x1b" in head:
         lines = lines.str.replace_all(ANSI, "")
-    lines = lines.str.strip_suffix("\r")
-    return lines.filter(~lines.str.contains(f"{CONTINUES}|{ASIDE}"))
+    raw = pl.DataFrame({"raw": lines.str.strip_suffix("\r")})
+    kept = raw.filter(~pl.col("raw").str.contains(f"{CONTINUES}|{ASIDE}")).with_columns(
+        start=start(pl.col("raw"))
+    )
+    parts = kept.partition_by("start", as_dict=True, include_key=False)
+    return Head(kept.height, {str(name[0]): part["raw"] for name, part in parts.items()})
 
 
 def scores(head: bytes, messages: Mapping[str, MessageFormat]) -> dict[str, float]:
     """Score every format that dates its lines by the share of record starts that are of it."""
     lines = record_starts(head)
-    if not len(lines):
-        return {}
     found = {}
     for fmt in messages.values():
-        if fmt.time:
-            share = int(fits(lines, fmt).sum()) / len(lines)
+        near = lines.of(fmt) if fmt.time else {}
+        if near:
+            share = sum(int(fits(part, fmt).sum()) for part in near.values()) / lines.total
             found[fmt.name] = share * (1 - SPECIFIC / (1 + fmt.pattern.count("(?P<")))
     return found
 
@@ -83,19 +109,18 @@ def together(head: bytes, messages: Mapping[str, MessageFormat]) -> tuple[str, f
     Where none of them has a time, the one with most lines stands for the file.
     """
     lines = record_starts(head)
-    total = len(lines)
     counts: dict[str, int] = {}
-    left = lines
     for fmt in order(messages):
-        said = fits(left, fmt)
-        if n := int(said.sum()):
-            counts[fmt.name] = n
-            left = left.filter(~said)
+        for name, part in lines.of(fmt).items():
+            said = fits(part, fmt)
+            if n := int(said.sum()):
+                counts[fmt.name] = counts.get(fmt.name, 0) + n
+                lines.parts[name] = part.filter(~said)
     if not counts:
         return None
-    dated = {name: n for name, n in counts.items() if messages[name].time and n >= FEWEST * total}
+    dated = {name: n for name, n in counts.items() if messages[name].time and n >= FEWEST * lines.total}
     best = max(dated or counts, key=lambda name: (counts[name], name))
-    return best, sum(counts.values()) / total
+    return best, sum(counts.values()) / lines.total
 
 
 def transport(name: str, messages: Mapping[str, MessageFormat]) -> Transport:
@@ -129,7 +154,8 @@ def sniffer(fmt: MessageFormat) -> Callable[[bytes], float]:
 
     def sniff(head: bytes) -> float:
         lines = record_starts(head)
-        return int(fits(lines, fmt).sum()) / len(lines) if len(lines) else 0.0
+        said = sum(int(fits(part, fmt).sum()) for part in lines.of(fmt).values())
+        return said / lines.total if lines.total else 0.0
 
     return sniff
 

@@ -7,7 +7,7 @@ joined with a separator in front of one generated pattern, so that such a format
     level = ["level", "severity"]                 level = ["level", "lvl"]
     message = ["msg", "error/message"]            message = ["msg"]
 
-``a/b`` is field ``b`` of the object in field ``a``. ``request`` holds a request line (``GET /p HTTP/1.1``), which gives method
+``a/b`` is field ``b`` of the object in field ``a``, ``a/0`` the first of an array. ``request`` holds a request line (``GET /p HTTP/1.1``), which gives method
 and path where these have no fields of their own; ``duration_us`` and ``duration_ns`` are converted.
 """
 
@@ -218,7 +218,8 @@ def first(lines: pl.Series, names: tuple[str, ...], read: Callable[[pl.Series, s
     """Return the first of several fields that is there; a line without the name is not decoded for it."""
     found = pl.Series(lines.name, [None] * len(lines), dtype=pl.String)
     for name in names:
-        maybe = (found.is_null() & lines.str.contains(name.rpartition("/")[2], literal=True)).arg_true()
+        key = next(part for part in reversed(name.split("/")) if not part.isdigit())
+        maybe = (found.is_null() & lines.str.contains(key, literal=True)).arg_true()
         if len(maybe):
             found = found.scatter(maybe, read(lines.gather(maybe), name))
     return found
@@ -226,7 +227,7 @@ def first(lines: pl.Series, names: tuple[str, ...], read: Callable[[pl.Series, s
 
 def json_value(lines: pl.Series, name: str) -> pl.Series:
     """Return one field of JSON objects as text; null where it is absent, null, or the line is no JSON."""
-    path = "$" + "".join(f'["{part}"]' for part in name.split("/"))
+    path = "$" + "".join(f"[{part}]" if part.isdigit() else f'["{part}"]' for part in name.split("/"))
     return lines.str.json_path_match(path)
 
 
