@@ -90,6 +90,34 @@ def lines_of(data: bytes) -> pl.Series:
         return pl.read_lines(io.BytesIO(b"\n" + text)).to_series().slice(1)
 
 
+def stamp_and_zone(column: pl.Expr, pattern: str, zone: str) -> tuple[pl.Expr, pl.Expr]:
+    """Parse the stamp of a line: its microseconds, and whether its zone is not known."""
+    if pattern == "any":
+        return any_stamp(column)
+    time = token_stamp(pattern) if zone == "token" else stamp(column, pattern)
+    return time, pl.lit(zone == "none")
+
+
+def any_stamp(column: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Parse a stamp of which only the line itself tells the kind: ISO with or without an offset, or an epoch.
+
+    Day and time may be parted by a blank or ``T``, the day written with slashes, the fraction set off by a comma, and the
+    zone may be ``UTC``, ``GMT`` or an offset after a blank; a trailing monotonic reading (Go) is left out. The common log
+    format's stamp is read too.
+    """
+    text = (
+        column.str.replace(r"^(\d{4})[-/.](\d\d)[-/.](\d\d)[T ]", "${1}-${2}-${3}T")
+        .str.replace(r"^(\S+?),(\d)", "${1}.${2}")
+        .str.replace(r" (?:[A-Z]{2,5} )?m=[+-][\d.]+$", "")
+        .str.replace(r" ?(?:UTC|GMT|\+0000 UTC)$", "Z")
+        .str.replace(r" ([+-]\d\d)", "$1")
+    )
+    aware = clock.iso(text)
+    local = clock.parse_stamp(text, "%Y-%m-%dT%H:%M:%S%.f")
+    common = clock.parse_stamp(column, "%d/%b/%Y:%H:%M:%S %z")
+    return pl.coalesce(aware, local, common, clock.epoch_any(column)), aware.is_null() & local.is_not_null()
+
+
 def stamp(column: pl.Expr, pattern: str) -> pl.Expr:
     """Parse the stamp of a text line."""
     if pattern == "epoch":

@@ -10,19 +10,17 @@ import re
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatch
+from functools import cache
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from forensics import formats
-from forensics.formats.text import ANSI, TextShape, lines_of, text_transport
+from forensics.formats import bare
+from forensics.formats.text import ANSI, lines_of
 from forensics.formats.transports.journald_live import LIVE
 from forensics.ingest import twins
-from forensics.ingest.understand import rows, understand
 from forensics.model.errors import UsageError
 from forensics.model.frames import mean
 from forensics.model.plug import Monitor, Transport
-from forensics.model.schema import RECORDS, conform
 from forensics.sources import magic, sqlite, streams
 from forensics.sources.limits import noting
 
@@ -30,16 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from forensics.model.plug import MessageFormat, Span
+    from forensics.model.plug import Span
     from forensics.sources.casefile import SourceRule
     from forensics.sources.discovery import Input
 
 ENOUGH = 0.5
 """Share of record starts that must fit: tracebacks printed as lines of their own can make up almost half of a file."""
-SPOKEN_LINES = 2000
-"""Lines of a text without times among which one of a known program is looked for."""
-CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)|^\s*$"
-"""What a line of a multi-line message looks like when it carries no stamp of its own."""
 ROTATED = r"(?:#\d+$|[-_.](?:19|20)\d\d-?\d\d-?\d\d(?:[-_T]?\d{1,6}(?:[-_:]\d\d)*)?Z?$)"
 """What logrotate's dateext, PostgreSQL's log_filename and loggers that cut by day or hour add to a name."""
 NOTHING = "the file is empty: no entries, or the export failed; run the export again and look at its messages"
@@ -131,10 +125,6 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         ranked = scored(sqlite.schema(item.path))
     (best, score), (second, runner_up) = ranked[0], ranked[1]
     choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
-    if score < ENOUGH and spoken(head):
-        plug, first = resolve("bare")
-        choice += "; lines of known programs without a time"
-        return Plan(item, index, plug, plug.name, choice, first_format=first)
     if score < ENOUGH or score == runner_up:
         return Plan(item, index, None, None, choice, undated(head) or unknown(head))
     plug, first = resolve(best)
@@ -145,24 +135,11 @@ def scored(head: bytes) -> list[tuple[str, float]]:
     """Return every format with its score for a head, the best first."""
     plugs: dict[str, Transport | Monitor] = {**formats.all_transports(), **formats.all_monitors()}
     scores = {name: plug.sniff(head) for name, plug in plugs.items()}
-    scores |= {
-        f"plain:{name}": plain_transport(name).sniff(head)
-        for name, message in formats.all_messages().items()
-        if message.time
-    }
+    messages = formats.all_messages()
+    scores |= {f"plain:{name}": score for name, score in bare.scores(head, messages).items()}
+    if max(scores.values()) < ENOUGH and (mixed := bare.together(head, messages)):
+        scores[f"plain:{mixed[0]}"] = mixed[1]
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def spoken(head: bytes) -> bool:
-    """Tell whether lines of a text are messages of a known program."""
-    if b"\0" in head:
-        return False
-    lines = lines_of(head[: head.rfind(b"\n") + 1] or head).str.replace_all(ANSI, "").head(SPOKEN_LINES)
-    found = understand(
-        rows(conform(pl.DataFrame({"message": lines}).with_row_index("line"), RECORDS), physical=True),
-        formats.all_messages(),
-    )
-    return bool(found["format"].is_not_null().any())
 
 
 def fitted(plug: Transport | Monitor, head: bytes) -> Transport | Monitor | None:
@@ -192,18 +169,10 @@ def resolve(name: str) -> tuple[Transport | Monitor, str | None]:
     return plugs[name], None
 
 
+@cache
 def plain_transport(name: str) -> Transport:
     """Build the transport of a bare file whose lines are messages of one format."""
-    message: MessageFormat = formats.all_messages()[name]
-    pattern = re.sub(r"\(\?P<(?!time>|pid>|zone>)\w+>", "(?:", message.pattern).removeprefix("^")
-    shape = TextShape(
-        pattern=f"^(?P<message>{pattern.removesuffix('$')})$",
-        time=message.time or "",
-        zone=message.zone,
-        continuation=CONTINUES,
-        container=False,
-    )
-    return text_transport("plain", message.title, message.marks, shape, message.samples)
+    return bare.transport(name, formats.all_messages())
 
 
 def unknown(head: bytes) -> str:

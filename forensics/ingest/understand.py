@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats.bare import NEEDS, order
+from forensics.formats.starts import start
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -36,10 +39,6 @@ EVENTS = {
     "series": pl.String(), "value": pl.Float64(), "limit": pl.Float64(),
 }  # fmt: skip
 """Columns that :func:`understand` adds to records."""
-NEEDS = {"request": "status", "sample": "value", "log": "message", "unit": "unit"}
-"""The group that must be filled for a line to be of a kind."""
-
-
 NO_SERVICE = r"^(?i:WARN|WARNING|ERROR|ERR|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE|LOG)$|(?:Exception|Error)$"
 """What stands where a service's name should but is a level or an exception's class."""
 
@@ -93,13 +92,19 @@ def rows(records: pl.DataFrame, *, physical: bool) -> pl.DataFrame:
 def understand(table: pl.DataFrame, formats: Mapping[str, MessageFormat]) -> pl.DataFrame:
     """Add :data:`EVENTS` and the marks ``starts`` (a record begins), ``ends`` (an exception line) and ``chains``."""
     table = table.with_row_index("row").with_columns(message=pl.col("message").fill_null(""))
-    left = table.filter(~pl.col("cont")).select("row", "message")
+    lines = table.filter(~pl.col("cont")).select("row", "message", start=start(pl.col("message")))
     claims: list[pl.DataFrame] = []
-    for fmt in sorted(formats.values(), key=lambda f: (-f.pattern.count("(?P<"), f.name)):
-        claim = claim_rows(left, fmt)
-        if claim.height:
-            claims.append(claim)
-            left = left.join(claim.select("row"), on="row", how="anti")
+    for (beginning,), part in lines.partition_by("start", as_dict=True, include_key=False).items():
+        left = part
+        for fmt in order(formats):
+            if not left.height:
+                break
+            if fmt.starts and beginning not in fmt.starts:
+                continue
+            claim = claim_rows(left, fmt)
+            if claim.height:
+                claims.append(claim)
+                left = left.join(claim.select("row"), on="row", how="anti")
     empty = pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})
     table = table.join(pl.concat([empty, *claims]), on="row", how="left", maintain_order="left")
     claimed = pl.col("format").is_not_null()
@@ -110,7 +115,8 @@ def understand(table: pl.DataFrame, formats: Mapping[str, MessageFormat]) -> pl.
         table.with_columns(
             ends=ends,
             chains=chains,
-            starts=~pl.col("cont") & (claimed | ~looks_continued),
+            starts=~pl.col("cont")
+            & pl.when(claimed).then(pl.col("kind") != "trace").otherwise(~looks_continued),
             body=pl.coalesce("body", "message"),
             level=pl.coalesce("said_level", "level"),
         )
@@ -165,7 +171,9 @@ def claim_rows(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
         if name in have
     }
     if "duration_s" in have:
-        named["duration_ms"] = pl.col("duration_s").cast(pl.Float64, strict=False) * 1000
+        seconds = pl.col("duration_s").cast(pl.Float64, strict=False) * 1000
+        stated = pl.col("duration_ms").cast(pl.Float64, strict=False) if "duration_ms" in have else None
+        named["duration_ms"] = pl.coalesce(stated, seconds)
     if level is not None:
         named["said_level"] = level
     named["body"] = (
@@ -175,7 +183,10 @@ def claim_rows(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
         if "message" in have
         else pl.lit(None)
     )
-    made = groups.select("row", format=pl.lit(fmt.name), kind=pl.lit(fmt.kind), **named)
+    kind = pl.lit(fmt.kind)
+    if "further" in have:
+        kind = pl.when(pl.col("further").is_null()).then(kind).otherwise(pl.lit("trace"))
+    made = groups.select("row", format=pl.lit(fmt.name), kind=kind, **named)
     return made.select(
         "row",
         *[

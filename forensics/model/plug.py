@@ -101,17 +101,25 @@ class MessageFormat:
     """``request``, ``log``, ``sample`` or ``unit`` (the service manager about a unit)."""
     samples: tuple[str, ...]
     anchors: tuple[str, ...] = ()
+    starts: tuple[str, ...] = ()
+    """How its lines begin (:mod:`forensics.formats.starts`); none: in any way."""
     marks: str = ""
     time: str | None = None
-    """strptime format of the group ``time``; a format with one dates a bare file."""
+    """strptime format of the group ``time``, ``iso``, ``epoch`` or ``any``; a format with one dates a bare file."""
     zone: str = "none"
-    """``none``, ``utc``, ``offset`` (in the time itself) or ``token`` (group ``zone``)."""
+    """``none``, ``utc``, ``offset`` (in the time itself), ``token`` (group ``zone``) or ``any`` (each line's own)."""
     levels: dict[str, str] = field(default_factory=dict)
+    """What the group ``level`` says, in the five words of the reports. A group ``further`` marks a line that belongs to
+    the record above although it has a stamp of its own."""
     service: str | None = None
     """Service name of a bare file in this format; None: the file's own name."""
     prepare: Callable[[pl.Expr], pl.Expr] | None = None
     """Rewrites the message into the text that ``pattern`` reads (JSON envelopes)."""
+    prepare_dated: Callable[[pl.Expr], pl.Expr] | None = None
+    """The same with what only a bare file needs, time and process; None: ``prepare`` gives them."""
     reference: str = ""
+    unconfirmed: bool = False
+    """True when neither the program's source nor its output could be looked at."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 TRANSPORTS = formats.all_transports()
 MESSAGES = formats.all_messages()
 MONITORS = formats.all_monitors()
-LAST_RESORT = "bare"
-"""Takes any line and gives it no time; tests/formats/test_journald.py and the samples hold what it does."""
-TEXT = {
-    name: plug
-    for name, plug in TRANSPORTS.items()
-    if plug.samples and not plug.declined and name != LAST_RESORT
-}
+TEXT = {name: plug for name, plug in TRANSPORTS.items() if plug.samples and not plug.declined}
 DECLINED = {name: plug for name, plug in TRANSPORTS.items() if plug.declined}
 CUT = {name: plug for name, plug in TEXT.items() if plug.safe_cut is not None}
 """Transports that are split at record starts; the others are streamed whole and have no lines of their own."""
@@ -38,8 +32,8 @@ DATED = {name: fmt for name, fmt in MESSAGES.items() if fmt.time}
 LEVELLED = {name: fmt for name, fmt in MESSAGES.items() if fmt.levels and name != "python_logging"}
 """Formats each of whose lines states a level; Python's may stand behind the logger's name."""
 TEXT_MONITORS = {name: plug for name, plug in MONITORS.items() if not plug.binary}
-STATED_ELSEWHERE = frozenset({"journal_file", "uptime_kuma", "docker_local"})
-"""Binary formats carry no text samples; their files are tested on their own."""
+STATED_ELSEWHERE = frozenset({"journal_file", "uptime_kuma", "dmesg", "dmesg_json"})
+"""Binary formats, and those that state no instant, carry no text samples; their files are tested on their own."""
 
 
 def written(tmp_path: Path, name: str, data: bytes) -> Input:
@@ -71,7 +65,7 @@ class TestTransport:
         assert plug.marks
 
     def test_carries_samples(self, plug: Transport) -> None:
-        """Only a binary format has no text samples."""
+        """Only a format that is binary or without instants has no text samples."""
         assert (plug.name in STATED_ELSEWHERE) == (not plug.samples)
 
 

@@ -707,15 +707,6 @@ class TestTables:
         assert counts(found) == (3, 0, 0, None)
 
 
-def test_declined_files_say_what_to_export(tmp_path: Path) -> None:
-    """Docker's local driver is recognised by its first entry and declined with the command to run instead."""
-    data = b"\0\0\0\x1a\n\x06stdout\x10\x90\xe6\xae\xe7\x8b\xc4\xe1\xf6\x18\x1a\x06line 1\0\0\0\x1a"
-    found = planned(tmp_path, "container.log", data)
-
-    assert (found.format_name, found.plug) == ("docker_local", None)
-    assert "docker logs -t" in str(found.skipped)
-
-
 def test_records_without_newlines_of_their_own_are_escaped() -> None:
     """Every format of objects or ordinals says that lines of a message are no lines of the file."""
     assert all(plug.escaped or plug.binary for name, plug in TRANSPORTS.items() if name.endswith("_json"))

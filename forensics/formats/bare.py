@@ -1,0 +1,244 @@
+"""Bare files: no transport around the lines, so what they say must also date them.
+
+One message format, the *primary*, gives most records. Lines that it does not know may be another format's (an access log
+between a server's own lines), may go on with the record above, or are of no known shape and then taken as part of the
+record above, with a note. A file whose formats carry no time at all is still read: its records are undated, and the
+report says what to export instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.formats.starts import start
+from forensics.formats.text import ANSI, is_offset, lines_of, stamp_and_zone
+from forensics.model.frames import least
+from forensics.model.plug import Parsed, Transport
+from forensics.model.schema import RECORDS, conform
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from forensics.model.plug import MessageFormat
+
+CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^\.\.\. \d+ (?:more|frames)|^[│╭╰}\])]|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)|^\s*$"
+"""What a line of a multi-line message looks like when it carries no stamp of its own."""
+ASIDE = r"^#(?:Version|Fields|Software|Date|Start-Date|End-Date|Remark): |^OK$"
+"""The head of a W3C log and Redis' answer to MONITOR: no part of any record."""
+NEEDS = {"request": "status", "sample": "value", "log": "message", "unit": "unit"}
+"""The group that must be filled for a line to be of a kind."""
+SPECIFIC = 0.01
+"""Between two patterns that fit equally well, the one that names more parts of the line scores higher."""
+FEWEST = 0.1
+"""Share of the lines that a format must have to date a file whose lines are of several formats."""
+UNDATED = "its lines carry no time and can't be placed: export them with stamps (docker logs --timestamps, journalctl -o short-iso-precise, or a log format with a time)"
+ATTACHED = "lines without a stamp, of no known shape, are taken as parts of the record above them"
+
+
+def order(messages: Mapping[str, MessageFormat]) -> list[MessageFormat]:
+    """Return formats in the order in which they may claim a line: the one that names most parts first."""
+    return sorted(messages.values(), key=lambda fmt: (-fmt.pattern.count("(?P<"), fmt.name))
+
+
+def fits(lines: pl.Series, fmt: MessageFormat) -> pl.Series:
+    """Tell which lines are of a format."""
+    text = lines
+    if fmt.prepare:
+        text = lines.to_frame("raw").select(fmt.prepare(pl.col("raw")))["raw"]
+    return text.str.contains(fmt.pattern).fill_null(value=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The lines of a head that can begin a record, by how they begin."""
+
+    total: int
+    parts: dict[str, pl.Series]
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def of(self, fmt: MessageFormat) -> dict[str, pl.Series]:
+        """Return the parts in which a format may have lines: those with its beginnings and one of its anchors.
+
+        Python's search over a joined part is far cheaper than a column's, and rules out nine formats of ten.
+        """
+        return {
+            name: part
+            for name, part in self.parts.items()
+            if (not fmt.starts or name in fmt.starts)
+            and (not fmt.anchors or any(anchor in self.text(name) for anchor in fmt.anchors))
+        }
+
+    def text(self, name: str) -> str:
+        """Return a part as one text."""
+        if name not in self.texts:
+            self.texts[name] = "\n".join(self.parts[name])
+        return self.texts[name]
+
+
+def record_starts(head: bytes) -> Head:
+    """Return the lines of a head that can begin a record, without colours and without a last line that is cut."""
+    lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
+    if b"\x1b" in head:
+        lines = lines.str.replace_all(ANSI, "")
+    raw = pl.DataFrame({"raw": lines.str.strip_suffix("\r")})
+    kept = raw.filter(~pl.col("raw").str.contains(f"{CONTINUES}|{ASIDE}")).with_columns(
+        start=start(pl.col("raw"))
+    )
+    parts = kept.partition_by("start", as_dict=True, include_key=False)
+    return Head(kept.height, {str(name[0]): part["raw"] for name, part in parts.items()})
+
+
+def scores(head: bytes, messages: Mapping[str, MessageFormat]) -> dict[str, float]:
+    """Score every format that dates its lines by the share of record starts that are of it."""
+    lines = record_starts(head)
+    found = {}
+    for fmt in messages.values():
+        near = lines.of(fmt) if fmt.time else {}
+        if near:
+            share = sum(int(fits(part, fmt).sum()) for part in near.values()) / lines.total
+            found[fmt.name] = share * (1 - SPECIFIC / (1 + fmt.pattern.count("(?P<")))
+    return found
+
+
+def together(head: bytes, messages: Mapping[str, MessageFormat]) -> tuple[str, float] | None:
+    """Score a file by the lines that any format knows: (the format that dates most of them, the share).
+
+    Where none of them has a time, the one with most lines stands for the file.
+    """
+    lines = record_starts(head)
+    counts: dict[str, int] = {}
+    for fmt in order(messages):
+        for name, part in lines.of(fmt).items():
+            said = fits(part, fmt)
+            if n := int(said.sum()):
+                counts[fmt.name] = counts.get(fmt.name, 0) + n
+                lines.parts[name] = part.filter(~said)
+    if not counts:
+        return None
+    dated = {name: n for name, n in counts.items() if messages[name].time and n >= FEWEST * lines.total}
+    best = max(dated or counts, key=lambda name: (counts[name], name))
+    return best, sum(counts.values()) / lines.total
+
+
+def transport(name: str, messages: Mapping[str, MessageFormat]) -> Transport:
+    """Build the transport of a bare file whose lines are mostly messages of one format."""
+    fmt = messages[name]
+
+    def safe_cut(_before: Sequence[bytes], line: bytes) -> bool:
+        claim = claims(lines_frame(line), fmt)
+        return bool(claim.height) and not claim["further"][0]
+
+    return Transport(
+        name="plain",
+        title=fmt.title,
+        marks=fmt.marks,
+        sniff=sniffer(fmt),
+        parse=lambda data: parse(data, fmt, messages),
+        samples=fmt.samples,
+        safe_cut=safe_cut,
+        zone="none" if fmt.time and fmt.zone == "none" else "stated",
+        year=has_year(fmt),
+    )
+
+
+def has_year(fmt: MessageFormat) -> bool:
+    """Tell whether the stamps of a format carry a year."""
+    return fmt.time in (None, "iso", "epoch", "any") or "%Y" in (fmt.time or "") or "%y" in (fmt.time or "")
+
+
+def sniffer(fmt: MessageFormat) -> Callable[[bytes], float]:
+    """Score a head for one format."""
+
+    def sniff(head: bytes) -> float:
+        lines = record_starts(head)
+        said = sum(int(fits(part, fmt).sum()) for part in lines.of(fmt).values())
+        return said / lines.total if lines.total else 0.0
+
+    return sniff
+
+
+def lines_frame(data: bytes) -> pl.DataFrame:
+    """Return the lines of a shard without colours, numbered from 1."""
+    lines = lines_of(data)
+    if b"\x1b" in data:
+        lines = lines.str.replace_all(ANSI, "")
+    return pl.DataFrame({"raw": lines.str.strip_suffix("\r")}).with_row_index("line", offset=1)
+
+
+def claims(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
+    """Return line, time, zone and process of the lines that are of a format."""
+    near = left.filter(pl.col("raw").str.contains_any(list(fmt.anchors))) if fmt.anchors else left
+    prepare = fmt.prepare_dated or fmt.prepare
+    source = prepare(pl.col("raw")) if prepare else pl.col("raw")
+    groups = near.select("line", g=source.str.extract_groups(fmt.pattern)).unnest("g")
+    groups = groups.filter(pl.col(NEEDS[fmt.kind]).is_not_null())
+    ts, naive = pl.lit(None, dtype=pl.Int64), pl.lit(value=False)
+    if fmt.time and "time" in groups.columns:
+        ts, naive = stamp_and_zone(pl.col("time"), fmt.time, fmt.zone)
+        if fmt.zone == "token" and "zone" in groups.columns:
+            naive = ~is_offset(pl.col("zone"))
+    return groups.select(
+        "line",
+        ts=ts,
+        naive=naive,
+        pid=pl.col("pid") if "pid" in groups.columns else pl.lit(None, dtype=pl.String),
+        further=pl.col("further").is_not_null() if "further" in groups.columns else pl.lit(value=False),
+    )
+
+
+def parse(data: bytes, fmt: MessageFormat, messages: Mapping[str, MessageFormat]) -> Parsed:
+    """Turn a shard into records."""
+    table = lines_frame(data)
+    found = [claims(table, fmt)]
+    rest = table.join(found[0].select("line"), on="line", how="anti")
+    blank = rest.filter(pl.col("raw").str.strip_chars() == "")
+    aside = rest.filter(pl.col("raw").str.contains(ASIDE))
+    cont = rest.filter(pl.col("raw").str.contains(CONTINUES)).join(blank, on="line", how="anti")
+    rest = rest.filter(~pl.col("raw").str.contains(f"{CONTINUES}|{ASIDE}"))
+    for other in order(messages):
+        if not rest.height:
+            break
+        if other is fmt or (other.time and has_year(other) != has_year(fmt)):
+            continue
+        claim = claims(rest, other)
+        if claim.height:
+            found.append(claim)
+            rest = rest.join(claim.select("line"), on="line", how="anti")
+    starts = pl.concat(found).sort("line")
+    first = least(starts["line"])
+    loose = pl.concat([cont.select("line"), rest.select("line")]).sort("line")
+    joined = loose.filter(pl.col("line") > first) if first is not None else loose.clear()
+    unparsed = loose.join(joined, on="line", how="anti")
+    records = records_of(table, starts, joined)
+    return Parsed(
+        records=conform(records, RECORDS),
+        in_records=records.height + aside.height,
+        blank=blank.height,
+        unparsed=unparsed.height,
+        first_unparsed=least(unparsed["line"]),
+        notes=notes(fmt, rest, first),
+    )
+
+
+def notes(fmt: MessageFormat, rest: pl.DataFrame, first: int | None) -> tuple[str, ...]:
+    """Say what a reader must know about how the lines were taken."""
+    attached = first is not None and rest.filter(pl.col("line") > first).height
+    return ((UNDATED,) if fmt.time is None else ()) + ((ATTACHED,) if attached else ())
+
+
+def records_of(table: pl.DataFrame, starts: pl.DataFrame, joined: pl.DataFrame) -> pl.DataFrame:
+    """Return the records: lines that begin one, and the lines below them with the time and process of theirs."""
+    kept = pl.concat(
+        [
+            starts.with_columns(own=pl.lit(value=True)),
+            joined.with_columns(own=pl.lit(value=False)),
+        ],
+        how="diagonal",
+    ).sort("line")
+    record = pl.col("own").cum_sum()
+    inherited = [pl.col(column).first().over(record) for column in ("ts", "naive", "pid")]
+    kept = kept.with_columns(*inherited, cont=~pl.col("own") | pl.col("further").fill_null(value=False))
+    return kept.join(table, on="line", how="left", maintain_order="left").with_columns(message=pl.col("raw"))
