@@ -69,15 +69,18 @@ def sniff(head: bytes) -> float:
 
 
 def parse(data: bytes) -> Parsed:
-    """Turn a shard into records; lines before the first row are unparsed."""
+    """Turn a shard into records; lines before the first row, or between rows, are unparsed."""
     raw = pl.DataFrame({"raw": lines_of(data).str.strip_suffix("\r")}).with_row_index("line", offset=1)
     raw = raw.with_columns(start=pl.col("raw").str.contains(START))
-    raw = raw.with_columns(row=(pl.col("start") | complete(pl.col("start").cum_sum())).cum_sum())
-    before = raw.filter(pl.col("row") == 0)
+    raw = raw.with_columns(closed=closed(pl.col("start").cum_sum()))
+    another = pl.col("closed") & pl.col("raw").str.contains(r"^\d")
+    raw = raw.with_columns(row=(pl.col("start") | another).cum_sum())
+    outside = (pl.col("row") == 0) | (pl.col("closed") & ~pl.col("start") & ~another)
+    before = raw.filter(outside)
     blank = before.filter(pl.col("raw").str.strip_chars() == "")
     lost = before.join(blank.select("line"), on="line", how="anti")
     rows = (
-        raw.filter(pl.col("row") > 0)
+        raw.join(before.select("line"), on="line", how="anti")
         .group_by("row", maintain_order=True)
         .agg(pl.col("line").first(), pl.col("raw").str.join("\n"))
         .with_columns(pl.col("raw").str.strip_chars_end("\n"))
@@ -92,11 +95,11 @@ def parse(data: bytes) -> Parsed:
     )
 
 
-def complete(row: pl.Expr) -> pl.Expr:
-    """Hold for a line before which all quotes of its row are closed: it begins another, one that was cut off."""
+def closed(row: pl.Expr) -> pl.Expr:
+    """Hold for a line before which all quotes of its row are closed: it begins another, or belongs to none."""
     quotes = pl.col("raw").str.count_matches('"', literal=True)
     before = quotes.cum_sum().over(row) - quotes
-    return (row > 0) & (before % 2 == 0) & pl.col("raw").str.contains(r"^\d")
+    return (row > 0) & (before % 2 == 0) & ~pl.col("start")
 
 
 def nothing() -> pl.DataFrame:

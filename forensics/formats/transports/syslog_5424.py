@@ -24,7 +24,7 @@ SHAPE = TextShape(
     r'(?P<data>-|(?:\[(?:[^\]"\\]|\\.|"(?:[^"\\]|\\.)*")*\])+) {0,2}(?P<message>.*)$',
     time="iso",
     zone="offset",
-    continuation=r"^[^<\d\s]|^[ \t]+\S",
+    continuation=r"^[ \t]+\S",
     container=False,
 )
 
