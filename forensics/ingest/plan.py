@@ -39,7 +39,7 @@ ROTATED = r"(?:#\d+$|[-_.](?:19|20)\d\d-?\d\d-?\d\d(?:[-_T]?\d{1,6}(?:[-_:]\d\d)
 NOTHING = "the file is empty: no entries, or the export failed; run the export again and look at its messages"
 TIME_OF_DAY = r"\d{1,2}:\d\d|\b1\d{9}"
 """What any stamp has: a time of day, or seconds since 1970."""
-TIMELESS = 0.1
+TIMELESS = 0.25
 """Largest share of lines that hold a time where a text counts as one without times."""
 
 
@@ -138,7 +138,8 @@ def scored(head: bytes) -> list[tuple[str, float]]:
     messages = formats.all_messages()
     scores |= {f"plain:{name}": score for name, score in bare.scores(head, messages).items()}
     if max(scores.values()) < ENOUGH and (mixed := bare.together(head, messages)):
-        scores[f"plain:{mixed[0]}"] = mixed[1]
+        # Without times nothing of a file is placed: that some lines are of a known program is enough to read it.
+        scores[f"plain:{mixed[0]}"] = max(mixed[1], ENOUGH) if undated(head) else mixed[1]
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 

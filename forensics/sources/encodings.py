@@ -41,8 +41,10 @@ MARKS = (
 """Byte order marks; that of UTF-32LE begins like that of UTF-16LE, so it comes first."""
 EXPORT = re.compile(rb"^(?:__REALTIME_TIMESTAMP=\d|__CURSOR=s=)", re.MULTILINE)
 LONE = re.compile(rb"\r(?!\n)")
-STAMPED = re.compile(rb"^\s*(?:[\[{<(]|\d{4}-|\d\d?[:/]\d\d|\w{3} +\d|\d{9,})")
-"""What the start of a record looks like."""
+STAMPED = re.compile(
+    rb"^\s*(?:[\[{<(]|\d{4}-|\d\d?[:/]\d\d|\w{3} +\d|\d{9,}|(?:\x1b\[[\d;]*m)?[\w.-]+ *\|(?:\x1b\[[\d;]*m)? )"
+)
+"""What the start of a record looks like, or that of a line behind its container's name."""
 MANY = 3
 """Endless lines that are named one by one."""
 REPLACED = "\N{REPLACEMENT CHARACTER}".encode()

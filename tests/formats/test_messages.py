@@ -44,6 +44,7 @@ WEAKER = {
     "nginx_error": {"go_log"},
     "pino": {"json_log"},
     "pino_http": {"json_log", "pino"},
+    "pool_gauge": {"bracketed_level"},
     "postgres_bare": {"uvicorn_log"},
     "python_json": {"json_log"},
     "ruby_logger": {"sidekiq"},

@@ -11,13 +11,14 @@ import pytest
 
 from forensics import formats
 from forensics.ingest import plan
+from forensics.model.plug import Transport
 from forensics.model.schema import RECORDS
 from forensics.sources.discovery import Input
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from forensics.model.plug import Parsed, Transport
+    from forensics.model.plug import Parsed
 
 TRANSPORTS = formats.all_transports()
 OWN = {
@@ -206,8 +207,18 @@ class TestDockerText:
         ]
 
     def test_text_without_times_says_so(self, tmp_path: Path) -> None:
-        """A bare `docker logs` can't be placed, and its reason says how to export it."""
+        """A bare `docker logs` can't be placed; what its lines say is read, and how to export it is said."""
         found = planned(tmp_path, "x", 'INFO:     203.0.113.9:0 - "GET / HTTP/1.1" 200 OK\nTraceback\n')
+
+        assert isinstance(found.plug, Transport)
+        said = found.plug.parse(b'INFO:     203.0.113.9:0 - "GET / HTTP/1.1" 200 OK\n')
+        assert said.records is not None
+        assert said.records["ts"].to_list() == [None]
+        assert "docker logs --timestamps" in said.notes[0]
+
+    def test_text_of_no_known_program_without_times_is_declined(self, tmp_path: Path) -> None:
+        """The reason says how to export it."""
+        found = planned(tmp_path, "x", "hello\nworld\n")
 
         assert found.plug is None
         assert "docker logs -t" in str(found.skipped)
@@ -270,7 +281,7 @@ class TestCompose:
         table = "-[ RECORD 1 ]--\npid    | 123\nstate  | active\n"
 
         assert planned(tmp_path, "x", data).format_name == "compose"
-        assert planned(tmp_path, "y", table).format_name is None
+        assert planned(tmp_path, "y", table).format_name == "pg_stat_activity"
         assert rows("compose", data, "service") == [("gateway",), ("redis",)]
 
     def test_up_is_the_clients_clock(self) -> None:

@@ -73,6 +73,8 @@ EVERY = (
     "count(*) of pg_stat_activity includes background processes: add where backend_type = 'client backend'"
 )
 NAMELESS = "the columns have no names: taken as time, count and limit, in this order"
+LOGGED = {"error_severity", "message", "msg"}
+"""Fields of log lines, which name a session too."""
 SERIES = "pg_stat_activity connections"
 
 
@@ -92,6 +94,7 @@ def is_sessions(columns: Sequence[str]) -> bool:
     """Does a table list sessions?"""
     return (
         "pid" in columns
+        and not set(columns) & LOGGED
         and len(SESSION.intersection(columns)) >= 1
         and ("state" in columns or len(SESSION.intersection(columns)) >= 2)
     )
