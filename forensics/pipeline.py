@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics import analyses, engine
+from forensics import analyses, engine, formats
 from forensics.findings import diagnose
+from forensics.formats import definition
 from forensics.formats.transports import journald_live
 from forensics.ingest import fold, plan
+from forensics.ingest.understand import name_services, rows, understand
 from forensics.model.case import Case, Quote
 from forensics.model.digest import Digest, Evidence
 from forensics.model.errors import UsageError
@@ -55,6 +57,7 @@ class Options:
     until: str | None = None
     units: tuple[str, ...] = ()
     signatures: tuple[Path, ...] = ()
+    formats: tuple[Path, ...] = ()
     shard_size: int = streams.SHARD_BYTES
     limits: streams.Limits = field(default_factory=streams.Limits)
     tick: Callable[[str, int], None] | None = field(default=None, compare=False)
@@ -65,6 +68,7 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     case_file = casefile.read(options.case) if options.case else casefile.CaseFile()
     zone = options.tz or case_file.timezone or clock.UTC
     clock.zone(zone)
+    bring(options, case_file)
     catalog = load(*options.signatures)
     asked = list(inputs)
     newest = live.latest(asked)
@@ -95,12 +99,20 @@ def survey(inputs: Iterable[str], options: Options) -> Evidence:
     case_file = casefile.read(options.case) if options.case else casefile.CaseFile()
     zone = options.tz or case_file.timezone or clock.UTC
     clock.zone(zone)
+    bring(options, case_file)
     return gather(
         plan.make(discover(inputs, limits=options.limits), case_file.sources),
         Matcher(load(*options.signatures)),
         options,
         zone_rule(case_file, options, zone),
     )
+
+
+def bring(options: Options, case_file: casefile.CaseFile) -> None:
+    """Read with the user's formats too; one that does not hold what it promises is refused."""
+    own = definition.own(options.formats, case_file.formats)
+    formats.use(own)
+    plan.prove(own)
 
 
 def gather(
@@ -345,3 +357,43 @@ def raw_lines(report: dict[str, Any], name: str, inputs: Iterable[str]) -> list[
             text = window.split(b"\n", 1)[0].decode("utf-8", "replace")
         out.append((f"{key} {source['name']}:{entry['line']}", text))
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How the beginning of a file fits the formats."""
+
+    chosen: str | None
+    skipped: str | None
+    scores: tuple[tuple[str, float], ...]
+    messages: tuple[tuple[str | None, int], ...]
+    """Message formats with their lines; None: lines of no known format."""
+    unknown: tuple[str, ...]
+    """The first lines of no known format."""
+
+
+SHOWN = 5
+"""Scores and unknown lines that are shown."""
+
+
+def fit(name: str) -> Fit:
+    """Say how a file fits: scores, formats of its lines, and the first lines that none knows."""
+    item = discover([name])[0]
+    planned = plan.recognise(item, 0)
+    head = b"" if item.trouble else streams.head(item.path)
+    ranked = tuple((known, score) for known, score in plan.scored(head)[:SHOWN] if score > 0)
+    chosen = planned.format_name
+    if chosen == "plain":
+        chosen = f"plain lines of {planned.first_format}"
+    if not isinstance(planned.plug, Transport):
+        return Fit(chosen, planned.skipped, ranked, (), ())
+    whole = head[: head.rfind(b"\n") + 1] or head
+    records = planned.plug.parse(whole).records
+    if records is None or not records.height:
+        return Fit(chosen, planned.skipped, ranked, (), ())
+    events = understand(rows(name_services(records, ""), physical=False), formats.all_messages()).filter(
+        "starts"
+    )
+    counts = events.group_by("format").len().sort(["len", "format"], descending=[True, False])
+    unknown = events.filter(pl.col("format").is_null())["message"].head(SHOWN).to_list()
+    return Fit(chosen, planned.skipped, ranked, tuple(counts.iter_rows()), tuple(unknown))

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import click
 
-COMMANDS = ("daily", "explain", "report", "sources")
+COMMANDS = ("daily", "explain", "formats", "report", "sources")
 INTERRUPTED = 130
 TERMINATED = 143
 USAGE = 2

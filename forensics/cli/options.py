@@ -61,6 +61,7 @@ SHARED = (
     click.option(
         "--signatures", type=FOLDER, multiple=True, help="Folder of signatures of your own (*.toml)."
     ),
+    click.option("--formats", type=FOLDER, multiple=True, help="Folder of formats of your own (*.toml)."),
     click.option(
         "--shard-size",
         type=click.IntRange(min=1024),
@@ -119,5 +120,6 @@ def build(**said: Any) -> Options:
         click.echo("forensics: Portuguese is not available yet; the report is in English", err=True)
     return Options(
         tz=said["tz"], lang=said["lang"], case=said["case"], since=said["since"], until=said["until"], units=tuple(said["units"]), signatures=tuple(said["signatures"]),
+        formats=tuple(said["formats"]),
         shard_size=said["shard_size"] or SHARD_BYTES, limits=Limits(total=said["unpack_limit"]) if said["unpack_limit"] else Limits(), tick=said.get("tick"),
     )  # fmt: skip

@@ -12,11 +12,13 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from forensics.formats.bare import NEEDS
 from forensics.formats.fields import GROUPS, LEVELS, Fields
 from forensics.formats.starts import STARTS
 from forensics.formats.text import TextShape, text_transport
@@ -24,6 +26,7 @@ from forensics.model.errors import DefinitionError
 from forensics.model.plug import MessageFormat, Transport
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import ModuleType
 
 TRANSPORT_KEYS = {
@@ -36,7 +39,6 @@ TRANSPORT_KEYS = {
     "samples",
     "container",
     "reference",
-    "beats",
 }
 MESSAGE_KEYS = {
     "title",
@@ -56,6 +58,13 @@ MESSAGE_KEYS = {
     "logfmt",
 }
 TABLES = ("json", "logfmt")
+KINDS: dict[str, type] = {
+    **dict.fromkeys(("samples", "anchors", "starts"), list),
+    **dict.fromkeys(("levels", "json", "logfmt"), dict),
+    **dict.fromkeys(("container", "unconfirmed"), bool),
+}
+"""Types of the values that are no text."""
+WORDS = {str: "text in quotes", list: "a list of texts", dict: "a table", bool: "true or false"}
 RESERVED = {"row", "line", "format", "kind", "g", "raw"}
 """Names of columns beside those of a pattern's groups."""
 FIELD_KEYS = GROUPS | {"needs", "where", "fixed", "absent"}
@@ -66,34 +75,81 @@ def definitions(package: ModuleType) -> list[Path]:
     return sorted(path for folder in package.__path__ for path in Path(folder).glob("*.toml"))
 
 
-def read(path: Path, known: set[str], required: set[str]) -> dict[str, Any]:
-    """Read one definition; a misspelt key, a missing key or broken TOML is refused with the reason."""
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Formats that a user brought along, by name."""
+
+    transports: dict[str, Transport] = field(default_factory=dict)
+    messages: dict[str, MessageFormat] = field(default_factory=dict)
+
+
+def own(folders: Iterable[Path], blocks: Iterable[dict[str, Any]] = (), where: str = "case.toml") -> Own:
+    """Load the definitions of folders, and those that stand as blocks with a ``name`` in the case file.
+
+    One with ``kind`` is a message format, any other a transport. Raises DefinitionError as for the formats of the house.
+    """
+    tables = [
+        (path.stem, loaded(path), path.name) for folder in folders for path in sorted(folder.glob("*.toml"))
+    ]
+    for block in blocks:
+        name = block.get("name")
+        if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise DefinitionError(
+                "a format needs a name", where=f"{where}: [[format]]", remedy='write name = "pm2_dated"'
+            )
+        rest = {key: value for key, value in block.items() if key != "name"}
+        tables.append((name, rest, f"{where}: [[format]] {name}"))
+    made = Own()
+    for name, table, place in tables:
+        if name in made.transports or name in made.messages:
+            raise DefinitionError(f"the format {name!r} is there twice", where=place, remedy="rename one")
+        if "kind" in table:
+            made.messages[name] = message_of(name, table, place)
+        else:
+            made.transports[name] = transport_of(name, table, place)
+    return made
+
+
+def loaded(path: Path) -> dict[str, Any]:
+    """Read a TOML file."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DefinitionError(
             f"not valid TOML ({error})", where=path.name, remedy="correct the file"
         ) from None
-    check_keys(table, known, path)
+    except OSError as error:
+        raise DefinitionError(
+            f"cannot be read ({error.strerror})", where=path.name, remedy="make it readable"
+        ) from None
+
+
+def check(table: dict[str, Any], known: set[str], required: set[str], where: str) -> None:
+    """Refuse a misspelt key, a value of the wrong type or a missing key with the reason."""
+    check_keys(table, known, where)
+    for key, value in table.items():
+        kind = KINDS.get(key, str)
+        texts = value if isinstance(value, list) else []
+        if not isinstance(value, kind) or not all(isinstance(item, str) for item in texts):
+            raise DefinitionError(f"{key} is of the wrong type", where=where, remedy=f"give {WORDS[kind]}")
     if "samples" in table and not table["samples"]:
-        raise DefinitionError("has no samples", where=path.name, remedy="a definition carries real lines")
+        raise DefinitionError("has no samples", where=where, remedy="a definition carries real lines")
     if lacking := sorted(required - set(table)):
         raise DefinitionError(
             f"lacks {', '.join(lacking)}",
-            where=path.name,
+            where=where,
             remedy="a definition must carry its samples and say what its time marks",
         )
-    return table
 
 
-def check_keys(table: dict[str, Any], known: set[str] | frozenset[str], path: Path) -> None:
+def check_keys(table: dict[str, Any], known: set[str] | frozenset[str], where: str) -> None:
     """Raise DefinitionError for a key that is not known."""
     for key in table:
         if key not in known:
             near = difflib.get_close_matches(key, sorted(known), n=1)
             raise DefinitionError(
                 f"unknown key {key!r}",
-                where=path.name,
+                where=where,
                 remedy=f"did you mean {near[0]!r}?" if near else "remove it",
             )
 
@@ -105,7 +161,19 @@ def text_transports(package: ModuleType) -> dict[str, Transport]:
 
 def transport(path: Path) -> Transport:
     """Load one text transport and prove it on its samples."""
-    table = read(path, TRANSPORT_KEYS, {"title", "marks", "pattern", "time", "samples"})
+    return transport_of(path.stem, loaded(path), path.name)
+
+
+def transport_of(name: str, table: dict[str, Any], where: str) -> Transport:
+    """Make one text transport of a definition and prove it on its samples."""
+    check(table, TRANSPORT_KEYS, {"title", "marks", "pattern", "time", "samples"}, where)
+    for pattern in ("pattern", "continuation"):
+        if pattern in table:
+            check_pattern(table[pattern], where)
+    if "(?P<time>" not in table["pattern"] or "(?P<message>" not in table["pattern"]:
+        raise DefinitionError(
+            "its pattern needs the groups time and message", where=where, remedy="name them (?P<time>…)"
+        )
     shape = TextShape(
         pattern=table["pattern"],
         time=table["time"],
@@ -113,24 +181,23 @@ def transport(path: Path) -> Transport:
         continuation=table.get("continuation"),
         container=bool(table.get("container")),
     )
-    made = text_transport(path.stem, table["title"], table["marks"], shape, tuple(table["samples"]))
-    check_pattern(shape.pattern, path)
+    made = text_transport(name, table["title"], table["marks"], shape, tuple(table["samples"]))
     parsed = made.parse("\n".join(made.samples).encode())
     if parsed.records is None or parsed.unparsed or parsed.records["ts"].null_count():
         raise DefinitionError(
-            "does not parse its own samples", where=path.name, remedy="correct pattern, time or samples"
+            "does not parse its own samples", where=where, remedy="correct pattern, time or samples"
         )
     return made
 
 
-def check_pattern(pattern: str, path: Path) -> None:
+def check_pattern(pattern: str, where: str) -> None:
     """Raise DefinitionError for a pattern that polars does not take."""
     try:
         pl.Series([""]).str.contains(pattern)
     except pl.exceptions.ComputeError as error:
         raise DefinitionError(
             f"the pattern is not a Rust regex ({error})",
-            where=path.name,
+            where=where,
             remedy="look-around and back-references are not available",
         ) from None
 
@@ -142,12 +209,21 @@ def message_formats(package: ModuleType) -> dict[str, MessageFormat]:
 
 def message_format(path: Path) -> MessageFormat:
     """Load one message format and prove it on its samples."""
-    table = read(path, MESSAGE_KEYS, {"title", "kind", "samples"})
-    fields = fields_of(table, path)
+    return message_of(path.stem, loaded(path), path.name)
+
+
+def message_of(name: str, table: dict[str, Any], where: str) -> MessageFormat:
+    """Make one message format of a definition and prove it on its samples."""
+    check(table, MESSAGE_KEYS, {"title", "kind", "samples"}, where)
+    if table["kind"] not in NEEDS:
+        raise DefinitionError(
+            f"unknown kind {table['kind']!r}", where=where, remedy=f"known are {', '.join(NEEDS)}"
+        )
+    fields = fields_of(table, where)
     if fields is None and "pattern" not in table:
-        raise DefinitionError("lacks pattern", where=path.name, remedy="or name its fields in a table json")
+        raise DefinitionError("lacks pattern", where=where, remedy="or name its fields in a table json")
     made = MessageFormat(
-        name=path.stem,
+        name=name,
         title=table["title"],
         pattern=fields.pattern if fields else table["pattern"],
         kind=table["kind"],
@@ -164,15 +240,15 @@ def message_format(path: Path) -> MessageFormat:
         reference=table.get("reference", ""),
         unconfirmed=bool(table.get("unconfirmed")),
     )
-    check_pattern(made.pattern, path)
+    check_pattern(made.pattern, where)
     if unknown := set(made.starts) - set(STARTS):
         raise DefinitionError(
-            f"unknown start {min(unknown)!r}", where=path.name, remedy=f"known are {', '.join(STARTS)}"
+            f"unknown start {min(unknown)!r}", where=where, remedy=f"known are {', '.join(STARTS)}"
         )
     if taken := RESERVED & set(re.findall(r"\(\?P<(\w+)>", made.pattern)):
         raise DefinitionError(
             f"the group {min(taken)!r} has a name that the reader uses itself",
-            where=path.name,
+            where=where,
             remedy="rename it",
         )
     lines = pl.Series("message", made.samples)
@@ -181,27 +257,27 @@ def message_format(path: Path) -> MessageFormat:
     if misses:
         raise DefinitionError(
             f"does not match its own sample {misses[0]!r}",
-            where=path.name,
+            where=where,
             remedy="correct pattern or sample",
         )
     return made
 
 
-def fields_of(table: dict[str, Any], path: Path) -> Fields | None:
+def fields_of(table: dict[str, Any], where: str) -> Fields | None:
     """Return the fields that a definition names instead of a pattern."""
     kind = next((name for name in TABLES if name in table), None)
     if kind is None:
         return None
     said = table[kind]
-    check_keys(said, FIELD_KEYS, path)
+    check_keys(said, FIELD_KEYS, where)
     groups = {key: tuple(value) for key, value in said.items() if key in GROUPS}
-    if where := said.get("where"):
-        check_pattern(where, path)
+    if condition := said.get("where"):
+        check_pattern(condition, where)
     return Fields(
         kind=kind,
         groups=groups,
         needs=tuple(said.get("needs", ())),
-        where=where,
+        where=condition,
         fixed=dict(said.get("fixed", {})),
         absent=dict(said.get("absent", {})),
     )

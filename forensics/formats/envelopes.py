@@ -247,6 +247,8 @@ def parse(data: bytes, shape: Envelope) -> Parsed:
     except (TypeError, ValueError, AttributeError, KeyError, IndexError):
         items = values
     good = [(at, item) for at, item in enumerate(items, 1) if isinstance(item, dict) and fits(item, shape)]
+    if not good:
+        return nothing(data, cut=cut)
     texts = [json.dumps(item, ensure_ascii=False, separators=(",", ":")) for _, item in good]
     # A lone surrogate is no character: it can't be written.
     texts = [text.encode("utf-8", "replace").decode() for text in texts]
@@ -265,6 +267,19 @@ def parse(data: bytes, shape: Envelope) -> Parsed:
         unparsed=lost,
         first_unparsed=first,
         notes=notes + found.notes,
+    )
+
+
+def nothing(data: bytes, *, cut: bool) -> Parsed:
+    """Account for the lines of a file without any record."""
+    lines = lines_of(data)
+    filled = lines.str.contains(r"[^\s\x00]")
+    return Parsed(
+        records=pl.DataFrame(schema=RECORDS),
+        blank=int((~filled).sum()),
+        unparsed=int(filled.sum()),
+        first_unparsed=least(pl.Series(range(1, len(lines) + 1), dtype=pl.UInt32).filter(filled)),
+        notes=(CUT,) if cut else (),
     )
 
 

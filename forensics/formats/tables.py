@@ -17,6 +17,7 @@ import polars as pl
 
 from forensics.formats.envelopes import decoded
 from forensics.formats.inner import finished
+from forensics.formats.text import lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform
@@ -104,8 +105,8 @@ def delimiter(first: str) -> str:
 
 def parse(data: bytes, shape: Table) -> Parsed:
     """Turn a table into records."""
-    if not data.strip():
-        return Parsed(records=pl.DataFrame(schema=RECORDS), blank=data.count(b"\n"))
+    if not decoded(data).strip():
+        return Parsed(records=pl.DataFrame(schema=RECORDS), blank=len(lines_of(data)))
     text, sep, above = after_separator(decoded(data).replace("\0", "\N{REPLACEMENT CHARACTER}"))
     total = above + text.count("\n") + bool(text and not text.endswith("\n"))
     names, rows, notes = split(text, sep or delimiter(text.partition("\n")[0]))

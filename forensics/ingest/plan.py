@@ -13,12 +13,14 @@ from fnmatch import fnmatch
 from functools import cache
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from forensics import formats
 from forensics.formats import bare
 from forensics.formats.text import ANSI, lines_of
 from forensics.formats.transports.journald_live import LIVE
 from forensics.ingest import twins
-from forensics.model.errors import UsageError
+from forensics.model.errors import DefinitionError, UsageError
 from forensics.model.frames import mean
 from forensics.model.plug import Monitor, Transport
 from forensics.sources import magic, sqlite, streams
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from forensics.formats.definition import Own
     from forensics.model.plug import Span
     from forensics.sources.casefile import SourceRule
     from forensics.sources.discovery import Input
@@ -73,6 +76,31 @@ def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
         planned = recognise(item, index, rule.format if rule else None)
         plans.append(replace(planned, fields=rule.fields or {}) if rule else planned)
     return without_twins(plans)
+
+
+def prove(own: Own) -> None:
+    """Refuse formats of a user whose samples another format would get, or none."""
+    for name, plug in own.transports.items():
+        for sample in plug.samples:
+            ranked = scored(f"{sample}\n".encode())
+            if ranked[0][0] != name or ranked[0][1] == ranked[1][1]:
+                other = next(other for other, _ in ranked if other != name)
+                raise DefinitionError(
+                    f"the sample {sample!r} is as much of the format {other!r}",
+                    where=name,
+                    remedy="make the pattern more specific, or use that format",
+                )
+    for name, fmt in own.messages.items():
+        for sample in fmt.samples:
+            first = next(
+                one for one in bare.order(formats.all_messages()) if bare.fits(pl.Series([sample]), one)[0]
+            )
+            if first.name != name:
+                raise DefinitionError(
+                    f"the sample {sample!r} is read as {first.name!r}",
+                    where=name,
+                    remedy="name more parts of the line in the pattern, or use that format",
+                )
 
 
 def without_twins(plans: list[Plan]) -> list[Plan]:

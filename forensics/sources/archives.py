@@ -1,6 +1,6 @@
 """Archives: zip, tar (compressed by anything) and 7z, whose members become inputs of their own.
 
-    logs.zip/var/log/app.log        the name of a member in the report
+    logs.zip!var/log/app.log        the name of a member in the report
 
 Nothing is extracted to a place that a member names: where a member can be read from the archive as it lies (zip, plain tar) it
 is, else (compressed tar, 7z, archives in archives) it is spooled to a private file, packed lightly, which goes when the process
@@ -76,4 +76,4 @@ def opened(contents: Contents, member: Member) -> list[Member]:
         )
         return [replace(member, trouble=why)]
     found = unfolded(Contents(member.path, contents.limits, contents.budget, contents.depth + 1), kind)
-    return [replace(part, name=f"{member.name}/{part.name}".rstrip("/")) for part in found]
+    return [replace(part, name=f"{member.name}!{part.name}".rstrip("!")) for part in found]

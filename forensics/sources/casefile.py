@@ -26,6 +26,7 @@ TOP: dict[str, tuple[type, ...]] = {
     "database": TABLE,
     "event": LIST,
     "redact": TABLE,
+    "format": LIST,
 }
 KEYS: dict[str, dict[str, tuple[type, ...]]] = {
     "source": {"match": TEXT, "format": TEXT, "timezone": TEXT, "fields": TABLE},
@@ -70,6 +71,8 @@ class CaseFile:
     pools: tuple[PoolHint, ...] = ()
     events: tuple[tuple[str, str, str], ...] = ()
     max_connections: int | None = None
+    formats: tuple[dict[str, Any], ...] = ()
+    """Definitions of formats, checked where formats are."""
 
 
 def read(path: Path) -> CaseFile:
@@ -110,6 +113,7 @@ def read(path: Path) -> CaseFile:
         title=table.get("title"), timezone=table.get("timezone"), language=language, sources=tuple(SourceRule(**block) for block in blocks["source"]),
         probes=tuple(ProbeHint(**block) for block in blocks["probe"]), pools=tuple(PoolHint(**block) for block in blocks["pool"]),
         events=tuple((str(block["at"]), block["kind"], block.get("text", "")) for block in blocks["event"]), max_connections=next((block.get("max_connections") for block in blocks["database"]), None),
+        formats=tuple(table.get("format", ())),
     )  # fmt: skip
 
 

@@ -93,7 +93,7 @@ def unfold(item: Input, limits: Limits) -> list[Input]:
     if found is None:
         return [item]
     return [
-        Input(member.path, f"{item.name}/{member.name}" if member.name else item.name, member.trouble)
+        Input(member.path, f"{item.name}!{member.name}" if member.name else item.name, member.trouble)
         for member in found
     ]
 

@@ -135,9 +135,9 @@ def test_a_folder_of_everything(run: Callable[..., Any], tmp_path: Path) -> None
     found = {row["name"]: row for row in json.loads(done.out)}
 
     assert done.code == 0
-    assert list(found)[:3] == ["logs.zip", "logs.zip/inner.tar.gz/api.short-precise.txt.gz", "logs.zip/inner.tar.gz/gateway.docker-timestamps.log.gz"]  # fmt: skip
+    assert list(found)[:3] == ["logs.zip", "logs.zip!inner.tar.gz!api.short-precise.txt.gz", "logs.zip!inner.tar.gz!gateway.docker-timestamps.log.gz"]  # fmt: skip
     assert "the zip has no readable table of contents" in found["logs.zip"]["skipped"]
     assert "an image" in found["photo.png"]["skipped"]
-    same = [found[name] for name in ("postgres.log", "utf16.log", "logs.zip/postgres.log")]
+    same = [found[name] for name in ("postgres.log", "utf16.log", "logs.zip!postgres.log")]
     assert len({(row["records"], row["lines"]["total"], row["first"], row["last"]) for row in same}) == 1
     assert same[0]["records"] > 0

@@ -261,7 +261,25 @@ def differing(one: Evidence, other: Evidence) -> dict[str, tuple[list[object], l
     return found
 
 
+BARE = (
+    "cloudfront",
+    "json_log",
+    "log4j",
+    "logfmt",
+    "nginx_access",
+    "nginx_error",
+    "pgbouncer",
+    "postgres",
+    "python_logging",
+    "redis",
+    "spring_boot",
+)
+"""Bare files are all read by the same code: formats of every kind of stamp and shape stand for the others."""
+
+
 def text_formats() -> list[str]:
     """Return every way in which lines of text can arrive."""
-    plain = [f"plain:{name}" for name, fmt in formats.all_messages().items() if fmt.time]
-    return [name for name, plug in formats.all_transports().items() if plug.samples] + plain
+    transports = [
+        name for name, plug in formats.all_transports().items() if plug.samples and not plug.declined
+    ]
+    return transports + [f"plain:{name}" for name in BARE]

@@ -452,7 +452,7 @@ def test_two_archives_of_one_name(tmp_path: Path) -> None:
         (tmp_path / day).mkdir()
         put(tmp_path / day, zipped({"a.log": day.encode()}), "logs.zip")
     items = discovery.discover([str(tmp_path / "monday/logs.zip"), str(tmp_path / "tuesday/logs.zip")])
-    assert contents(items) == {"monday/logs.zip/a.log": b"monday", "tuesday/logs.zip/a.log": b"tuesday"}
+    assert contents(items) == {"monday/logs.zip!a.log": b"monday", "tuesday/logs.zip!a.log": b"tuesday"}
 
 
 def test_bomb_in_a_zip(tmp_path: Path) -> None:

@@ -1,0 +1,124 @@
+"""``forensics formats``: the formats that are read, one of them in full, and how a file fits them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forensics.cli.output import show
+from forensics.cli.sources import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+own = click.option(
+    "--formats", "folders", type=FOLDER, multiple=True, help="Folder of formats of your own (*.toml)."
+)
+WIDEST = 100
+"""Characters shown of a line."""
+
+
+@click.group("formats", invoke_without_command=True)
+@own
+@click.pass_context
+def command(ctx: click.Context, folders: tuple[Path, ...]) -> int:
+    """List the formats; `show NAME` explains one, `test FILE` says how a file fits."""
+    bring(folders)
+    if ctx.invoked_subcommand is None:
+        for name, kind, plug in everything():
+            mark = " [unconfirmed]" if plug.unconfirmed else ""
+            show(f"{name:28} {kind:10} {plug.title}{mark}")
+        show("\nforensics formats show NAME explains one; forensics formats test FILE says how a file fits.")
+    return 0
+
+
+@command.command("show")
+@click.argument("name")
+@own
+def show_one(name: str, folders: tuple[Path, ...]) -> int:
+    """Explain a format: what its time marks, its pattern and its samples."""
+    from difflib import get_close_matches
+
+    from forensics.model.errors import UsageError
+
+    bring(folders)
+    found = [(kind, plug) for known, kind, plug in everything() if known == name]
+    if not found:
+        near = get_close_matches(name, [known for known, _, _ in everything()], n=1)
+        raise UsageError(
+            f"unknown format {name!r}",
+            where="forensics formats show",
+            remedy=f"did you mean {near[0]!r}?" if near else "forensics formats lists all",
+        )
+    for kind, plug in found:
+        show(f"{name}: {plug.title} ({kind})")
+        for label, text in facts(plug):
+            show(f"  {label}: {text}")
+        for sample in plug.samples:
+            show("  sample:")
+            for line in sample.splitlines():
+                show(f"    {printable(line)}")
+    return 0
+
+
+@command.command("test")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@own
+def test(file: Path, folders: tuple[Path, ...]) -> int:
+    """Say how a file fits: the best formats, what its lines are, and lines that none knows."""
+    from forensics import pipeline
+
+    bring(folders)
+    fit = pipeline.fit(str(file))
+    show(f"{file.name}: {fit.chosen or 'not recognised'}")
+    if fit.skipped:
+        show(f"  {fit.skipped}")
+    for name, score in fit.scores:
+        show(f"  {score:4.2f} {name}")
+    if fit.messages:
+        show("lines of its beginning, by format:")
+    for known, lines in fit.messages:
+        show(f"  {lines:6} {known or 'of no known format'}")
+    for line in fit.unknown:
+        show(f"  ? {printable(line[:WIDEST])}")
+    return 0
+
+
+def bring(folders: tuple[Path, ...]) -> None:
+    """Use the user's formats."""
+    from forensics import pipeline
+    from forensics.sources.casefile import CaseFile
+
+    pipeline.bring(pipeline.Options(formats=folders), CaseFile())
+
+
+def everything() -> Iterator[tuple[str, str, Any]]:
+    """Yield name, kind and plug of every format."""
+    from forensics import formats
+
+    for kind, plugs in (
+        ("transport", formats.all_transports()),
+        ("message", formats.all_messages()),
+        ("monitor", formats.all_monitors()),
+    ):
+        for name, plug in plugs.items():
+            yield name, kind, plug
+
+
+def facts(plug: Any) -> Iterator[tuple[str, str]]:
+    """Yield what is known of a format."""
+    if plug.marks:
+        yield "its time marks", plug.marks
+    if getattr(plug, "declined", None):
+        yield "not read", plug.declined
+    if getattr(plug, "pattern", None):
+        yield "pattern", plug.pattern
+    if getattr(plug, "time", None):
+        yield "time", f"{plug.time} (zone: {plug.zone})"
+    if plug.unconfirmed:
+        yield "unconfirmed", "known from documents only, read leniently"
+    if plug.reference:
+        yield "reference", plug.reference
