@@ -26,8 +26,9 @@ WIDEST = 100
 @click.pass_context
 def command(ctx: click.Context, folders: tuple[Path, ...]) -> int:
     """List the formats; `show NAME` explains one, `test FILE` says how a file fits."""
-    bring(folders)
+    ctx.obj = folders
     if ctx.invoked_subcommand is None:
+        bring(folders)
         for name, kind, plug in everything():
             mark = " [unconfirmed]" if plug.unconfirmed else ""
             show(f"{name:28} {kind:10} {plug.title}{mark}")
@@ -38,13 +39,14 @@ def command(ctx: click.Context, folders: tuple[Path, ...]) -> int:
 @command.command("show")
 @click.argument("name")
 @own
-def show_one(name: str, folders: tuple[Path, ...]) -> int:
+@click.pass_obj
+def show_one(before: tuple[Path, ...], name: str, folders: tuple[Path, ...]) -> int:
     """Explain a format: what its time marks, its pattern and its samples."""
     from difflib import get_close_matches
 
     from forensics.model.errors import UsageError
 
-    bring(folders)
+    bring((*before, *folders))
     found = [(kind, plug) for known, kind, plug in everything() if known == name]
     if not found:
         near = get_close_matches(name, [known for known, _, _ in everything()], n=1)
@@ -67,11 +69,12 @@ def show_one(name: str, folders: tuple[Path, ...]) -> int:
 @command.command("test")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @own
-def test(file: Path, folders: tuple[Path, ...]) -> int:
+@click.pass_obj
+def test(before: tuple[Path, ...], file: Path, folders: tuple[Path, ...]) -> int:
     """Say how a file fits: the best formats, what its lines are, and lines that none knows."""
     from forensics import pipeline
 
-    bring(folders)
+    bring((*before, *folders))
     fit = pipeline.fit(str(file))
     show(f"{file.name}: {fit.chosen or 'not recognised'}")
     if fit.skipped:
