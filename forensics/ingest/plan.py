@@ -154,7 +154,7 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
     (best, score), (second, runner_up) = ranked[0], ranked[1]
     choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
     if score < ENOUGH or score == runner_up:
-        return Plan(item, index, None, None, choice, undated(head) or unknown(head))
+        return Plan(item, index, None, None, choice, magic.advice(head) or undated(head) or unknown(head))
     plug, first = resolve(best)
     return Plan(item, index, fitted(plug, head), plug.name, choice, declined(plug), first_format=first)
 

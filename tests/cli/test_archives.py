@@ -54,7 +54,7 @@ def test_report_of_an_archive(kind: str, run: Callable[..., Any], tmp_path: Path
     """The same findings and quotes, hash by hash, with the archive's name before that of the member; and explain finds the lines."""
     plain, plain_path = report(run, INPUTS, tmp_path)
     packed, packed_path = report(run, pack(kind, tmp_path), tmp_path)
-    prefix = f"incident.{kind}/"
+    prefix = f"incident.{kind}!"
 
     assert [prefix + source["name"] for source in plain["sources"]] == [s["name"] for s in packed["sources"]]
     for key in ("sha256", "bytes", "transport", "first", "last", "lines", "records", "copy_of", "skipped"):

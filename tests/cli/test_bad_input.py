@@ -161,7 +161,10 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: path.write_bytes(bytes(range(256)) * 40),
         "binary data of an unknown kind; export it as text or JSON",
     ),
-    "unknown": (lambda path: path.write_text("lorem ipsum\n" * 50), "no known format fits its lines; "),
+    "unknown": (
+        lambda path: path.write_text("lorem ipsum\n" * 50),
+        "its lines carry no time, so that nothing in it can be placed; ",
+    ),
     "zip": (
         lambda path: path.write_bytes(b"PK\x03\x04" + b"\0" * 99),
         "the zip has no readable table of contents",

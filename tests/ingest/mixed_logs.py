@@ -261,19 +261,7 @@ def differing(one: Evidence, other: Evidence) -> dict[str, tuple[list[object], l
     return found
 
 
-BARE = (
-    "cloudfront",
-    "json_log",
-    "log4j",
-    "logfmt",
-    "nginx_access",
-    "nginx_error",
-    "pgbouncer",
-    "postgres",
-    "python_logging",
-    "redis",
-    "spring_boot",
-)
+BARE = ("json_log", "logfmt", "nginx_access", "postgres", "redis")
 """Bare files are all read by the same code: formats of every kind of stamp and shape stand for the others."""
 
 

@@ -65,7 +65,7 @@ def export(path: Path, lines: int = 6) -> None:
         "report/report.schema.json",
         "findings/hypotheses.toml",
         "signatures/sqlalchemy.toml",
-        "formats/transports/cri.toml",
+        "formats/transports/journald_short.toml",
         "formats/messages/uvicorn_access.toml",
         "_templates/statements/en.toml",
         "_templates/kit/markdown.j2",

@@ -56,7 +56,7 @@ def test_archive(name: str) -> None:
     """An archive is its two members, with the bytes and the hash of each."""
     items = discovery.discover([str(FOLDER / name)])
 
-    assert [item.name for item in items] == [f"{name}/a.log", f"{name}/b.log"]
+    assert [item.name for item in items] == [f"{name}!a.log", f"{name}!b.log"]
     assert [item.trouble for item in items] == [None, None]
     assert [read(item.path) for item in items] == [(A, []), (B, [])]
     assert [streams.sha256(item.path) for item in items] == [

@@ -118,7 +118,14 @@ def test_samples(tmp_path: Path, sample: Path) -> None:
     assert compare(path) > 0
 
 
-NAMES = st.sampled_from([*FIELDS[4:], "CODE_LINE", "X", "A_LONGER_NAME_OF_A_FIELD"])
+NAMES = st.sampled_from(
+    [
+        *(name for name in FIELDS if not name.startswith(("__", "_SOURCE", "_BOOT"))),
+        "CODE_LINE",
+        "X",
+        "A_LONGER_NAME_OF_A_FIELD",
+    ]
+)
 VALUES = st.one_of(
     st.binary(max_size=40),
     st.text(max_size=40).map(str.encode),
@@ -127,7 +134,7 @@ VALUES = st.one_of(
 ENTRIES = st.lists(
     st.tuples(
         st.lists(st.tuples(NAMES, VALUES), min_size=1, max_size=8),
-        st.integers(-3_600_000_000, 3_600_000_000),
+        st.integers(-1_700_000_000, 1_700_000_000),  # an hour off and back at once is a damaged time
         st.sampled_from(["a" * 32, "b" * 32]),
     ),
     min_size=1,

@@ -135,23 +135,23 @@ class TestKind:
         """Each member is an input of its own with its bytes, hash, size and a name below the archive's."""
         items = opened(tmp_path, KINDS[kind](FILES))
 
-        assert contents(items) == {f"in/{name}": data for name, data in FILES.items()}
+        assert contents(items) == {f"in!{name}": data for name, data in FILES.items()}
         assert troubles(items) == {}
         assert [streams.sha256(item.path) for item in items] == [
-            hashlib.sha256(FILES[item.name.removeprefix("in/")]).hexdigest() for item in items
+            hashlib.sha256(FILES[item.name.removeprefix("in!")]).hexdigest() for item in items
         ]
         assert [streams.size(item.path) for item in items] == [
-            len(FILES[item.name.removeprefix("in/")]) for item in items
+            len(FILES[item.name.removeprefix("in!")]) for item in items
         ]
 
     def test_natural_order(self, kind: str, tmp_path: Path) -> None:
         """A rotated set inside is listed by number."""
         names = [item.name for item in opened(tmp_path, KINDS[kind](FILES))]
         assert [name for name in names if "app" in name] == [
-            "in/logs/app.log",
-            "in/logs/app.log.1",
-            "in/logs/app.log.2.gz",
-            "in/logs/app.log.10.gz",
+            "in!logs/app.log",
+            "in!logs/app.log.1",
+            "in!logs/app.log.2.gz",
+            "in!logs/app.log.10.gz",
         ]
 
     def test_compressed_member(self, kind: str, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ class TestKind:
             for item in known:
                 if item.trouble is None:
                     data, notes = read(item.path)
-                    truth = files[item.name.split("/")[1]]
+                    truth = files[item.name.split("!")[1]]
                     assert truth.startswith(data)
                     assert notes or data == truth
             if known:
@@ -201,7 +201,7 @@ class TestKind:
         files = {".git/config": b"x\n", "a/.b": b"x\n", "__MACOSX/._a": b"x\n", "./c.log": b"ok\n"}
         if kind == "7z":
             files["c.log"] = files.pop("./c.log")
-        assert contents(opened(tmp_path, KINDS[kind](files))) == {"in/c.log": b"ok\n"}
+        assert contents(opened(tmp_path, KINDS[kind](files))) == {"in!c.log": b"ok\n"}
 
     def test_total_limit(self, kind: str, tmp_path: Path) -> None:
         """Members up to the total are read, and the reason names the option."""
@@ -209,14 +209,14 @@ class TestKind:
         items = opened(tmp_path, KINDS[kind](files), Limits(total=2500))
         read_ = contents(items)
 
-        assert read_["in/a.log"] == files["a.log"]
-        assert set(read_) < {f"in/{name}" for name in files}
+        assert read_["in!a.log"] == files["a.log"]
+        assert set(read_) < {f"in!{name}" for name in files}
         assert "--unpack-limit" in troubles(items)["in"]
 
     def test_member_limit(self, kind: str, tmp_path: Path) -> None:
         """More members than the limit: the first are read."""
         items = opened(tmp_path, KINDS[kind]({f"{n}.log": b"x\n" for n in range(9)}), Limits(members=4))
-        assert list(contents(items)) == ["in/0.log", "in/1.log", "in/2.log", "in/3.log"]
+        assert list(contents(items)) == ["in!0.log", "in!1.log", "in!2.log", "in!3.log"]
         assert troubles(items)["in"].startswith("more than 4 members: the first were read; ")
 
     def test_nested(self, kind: str, tmp_path: Path) -> None:
@@ -224,11 +224,11 @@ class TestKind:
         inner = KINDS[kind]({"a.log": b"deep\n"})
         third = tar({"3.x": inner})
         items = opened(tmp_path, zipped({"1.x": gzip.compress(third), "b.log": b"flat\n"}))
-        assert contents(items) == {"in/1.x/3.x/a.log": b"deep\n", "in/b.log": b"flat\n"}
+        assert contents(items) == {"in!1.x!3.x!a.log": b"deep\n", "in!b.log": b"flat\n"}
 
         items = opened(tmp_path, zipped({"1.x": tar({"2.x": zipped({"3.x": inner})})}), name="deeper")
         assert troubles(items) == {
-            "deeper/1.x/2.x/3.x": "an archive inside 3 others, deeper than is looked; unpack it and give the folder"
+            "deeper!1.x!2.x!3.x": "an archive inside 3 others, deeper than is looked; unpack it and give the folder"
         }
 
 
@@ -238,7 +238,7 @@ def test_unsafe_names(kind: str, tmp_path: Path) -> None:
     files = {"../evil.log": b"x\n", "/etc/evil.log": b"x\n", "a/../../evil": b"x\n", "good.log": b"ok\n"}
     items = opened(tmp_path, KINDS[kind](files))
 
-    assert contents(items) == {"in/good.log": b"ok\n"}
+    assert contents(items) == {"in!good.log": b"ok\n"}
     assert list(troubles(items)) == ["in"]
     assert "members with an absolute path left out (1): /etc/evil.log" in troubles(items)["in"]
     assert "members whose path leads out of the archive left out (2)" in troubles(items)["in"]
@@ -271,13 +271,13 @@ def test_zip_without_its_end(kind: str, tmp_path: Path) -> None:
     packed = KINDS[kind](FILES)
     cut = packed[: packed.index(b"PK\x01\x02")]
     items = opened(tmp_path, cut)
-    assert contents(items) == {f"in/{name}": data for name, data in FILES.items()} or kind == "zip-streamed"
+    assert contents(items) == {f"in!{name}": data for name, data in FILES.items()} or kind == "zip-streamed"
     assert troubles(items)["in"].startswith(
         "the zip has no readable table of contents (File is not a zip file)"
     )
 
     half = opened(tmp_path, packed[: len(zipped({"logs/app.log": LOG})) // 2], name="half")
-    assert list(contents(half)) == ["half/logs/app.log"]
+    assert list(contents(half)) == ["half!logs/app.log"]
     data, notes = read(half[1].path)
     assert 100 < len(data) < len(LOG)
     assert LOG.startswith(data)
@@ -301,15 +301,15 @@ def test_encrypted_zip(tmp_path: Path) -> None:
     for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         packed[packed.index(signature) + offset] |= 1
     items = opened(tmp_path, bytes(packed))
-    assert troubles(items) == {"in/a.log": ENCRYPTED}
-    assert contents(items) == {"in/b.log": b"open\n"}
+    assert troubles(items) == {"in!a.log": ENCRYPTED}
+    assert contents(items) == {"in!b.log": b"open\n"}
 
 
 @pytest.mark.parametrize("header", [False, True])
 def test_encrypted_7z(tmp_path: Path, *, header: bool) -> None:
     """An encrypted 7z is named with the remedy, whether or not it shows its names."""
     items = opened(tmp_path, seven({"a.log": b"x\n"}, password="pw", header_encryption=header))  # noqa: S106 - of a sample
-    assert troubles(items) == {"in" if header else "in/a.log": ENCRYPTED}
+    assert troubles(items) == {"in" if header else "in!a.log": ENCRYPTED}
 
 
 def test_unknown_method(tmp_path: Path) -> None:
@@ -320,9 +320,9 @@ def test_unknown_method(tmp_path: Path) -> None:
         packed[at : at + 2] = struct.pack("<H", 98)
     items = opened(tmp_path, bytes(packed))
     assert troubles(items) == {
-        "in/a.log": "packed by ppmd, which is not read; unpack the archive (7z x FILE) and give the folder"
+        "in!a.log": "packed by ppmd, which is not read; unpack the archive (7z x FILE) and give the folder"
     }
-    assert contents(items) == {"in/b.log": b"open\n"}
+    assert contents(items) == {"in!b.log": b"open\n"}
 
 
 @pytest.mark.parametrize(
@@ -380,7 +380,7 @@ def test_names_of_old_writers(tmp_path: Path) -> None:
         .replace(b"graX", b"gra\xe1")
         .replace(b"win/app", b"win\\app")
     )
-    assert list(contents(opened(tmp_path, packed))) == ["in/graß.log", "in/naïve.log", "in/win/app.log"]
+    assert list(contents(opened(tmp_path, packed))) == ["in!graß.log", "in!naïve.log", "in!win/app.log"]
 
 
 def test_links_and_devices(tmp_path: Path) -> None:
@@ -395,7 +395,7 @@ def test_links_and_devices(tmp_path: Path) -> None:
         info.size = 3
         archive.addfile(info, io.BytesIO(b"ok\n"))
     items = opened(tmp_path, out.getvalue())
-    assert contents(items) == {"in/a.log": b"ok\n"}
+    assert contents(items) == {"in!a.log": b"ok\n"}
     assert troubles(items) == {
         "in": "devices or pipes left out (2): null, pipe; links left out (2): link, hard; if they matter, unpack the archive and give them by name"
     }
@@ -427,7 +427,7 @@ def test_sparse_member(tmp_path: Path) -> None:
 def test_joined_tars(tmp_path: Path) -> None:
     """Two tars in one file are both read, and padding behind them is none."""
     items = opened(tmp_path, tar({"a.log": b"1\n"}) + tar({"b.log": b"2\n"}) + bytes(10240))
-    assert contents(items) == {"in/a.log": b"1\n", "in/b.log": b"2\n"}
+    assert contents(items) == {"in!a.log": b"1\n", "in!b.log": b"2\n"}
     assert troubles(items) == {}
 
 
@@ -436,14 +436,14 @@ def test_damaged_header_of_a_tar(tmp_path: Path) -> None:
     packed = bytearray(tar({"a.log": b"1\n", "b.log": b"2\n", "c.log": b"3\n"}, tarfile.USTAR_FORMAT))
     packed[1024 + 148] ^= 0x01
     items = opened(tmp_path, bytes(packed))
-    assert contents(items) == {"in/a.log": b"1\n", "in/c.log": b"3\n"}
+    assert contents(items) == {"in!a.log": b"1\n", "in!c.log": b"3\n"}
     assert troubles(items)["in"].startswith("2 blocks of the tar are no headers and were passed over")
 
 
 def test_two_members_of_one_name(tmp_path: Path) -> None:
     """An archive that was appended to keeps both versions apart."""
     items = opened(tmp_path, tar({"a.log": b"old\n"})[:1024] + tar({"a.log": b"new\n"}))
-    assert contents(items) == {"in/a.log": b"old\n", "in/a.log#2": b"new\n"}
+    assert contents(items) == {"in!a.log": b"old\n", "in!a.log#2": b"new\n"}
 
 
 def test_two_archives_of_one_name(tmp_path: Path) -> None:
@@ -462,8 +462,8 @@ def test_bomb_in_a_zip(tmp_path: Path) -> None:
         zipped({"bomb.log": bytes(20 << 20), "a.log": b"ok\n"}, zipfile.ZIP_BZIP2),
         Limits(granted=1 << 20),
     )
-    assert contents(items) == {"in/a.log": b"ok\n"}
-    assert troubles(items)["in/bomb.log"].endswith(
+    assert contents(items) == {"in!a.log": b"ok\n"}
+    assert troubles(items)["in!bomb.log"].endswith(
         "more than 2,000 to 1, which no log does; unpack it yourself and give the result"
     )
 
@@ -532,7 +532,7 @@ def test_standard_input(tmp_path: Path, monkeypatch) -> None:
     """An archive on standard input is opened too."""
     path = put(tmp_path, zipped({"a.log": b"x\n"}))
     monkeypatch.setattr(discovery, "spool", lambda: shutil.copy(path, tmp_path / "stdin"))
-    assert contents(discovery.discover(["-"])) == {"stdin/a.log": b"x\n"}
+    assert contents(discovery.discover(["-"])) == {"stdin!a.log": b"x\n"}
 
 
 def test_two_members_of_one_name_in_a_7z(tmp_path: Path) -> None:
@@ -558,6 +558,6 @@ def test_many_members(tmp_path: Path) -> None:
     before = len(list(Path("/dev/fd").iterdir()))
     for kind in ("zip", "tar.gz", "7z"):
         items = opened(tmp_path, KINDS[kind](files), name=kind)
-        assert [item.name for item in items] == [f"{kind}/{n}.log" for n in range(600)]
+        assert [item.name for item in items] == [f"{kind}!{n}.log" for n in range(600)]
         assert {read(item.path)[0] for item in items} == {b"x\n"}
     assert len(list(Path("/dev/fd").iterdir())) <= before + 1
