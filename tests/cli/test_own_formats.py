@@ -99,7 +99,7 @@ def test_a_block_of_the_case_file_does_the_same(folder: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (("samples = [", "sampels = ["), "did you mean 'samples'?"),
+        (("samples = [", "samplez = ["), "did you mean 'samples'?"),
         (('zone = "none"', "zone = 3"), "zone is of the wrong type"),
         (("2026-11-29T12:26:56: GET", "29.11.2026 GET"), "does not parse its own samples"),
         (("(?P<message>", "(?P<rest>"), "needs the groups time and message"),
