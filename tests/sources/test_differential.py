@@ -27,7 +27,8 @@ systemd = pytest.importorskip("systemd.journal", reason="systemd-python (extra j
 pytestmark = pytest.mark.skipif(shutil.which("journalctl") is None, reason="journalctl is not here")
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "formats" / "journald"
-SAMPLES = sorted(FIXTURES.glob("*.journal.gz"))
+INCIDENTS = FIXTURES.parents[1] / "incidents"
+SAMPLES = [*sorted(FIXTURES.glob("*.journal.gz")), *sorted(INCIDENTS.glob("*/inputs/*.journal.gz"))]
 STAMPS = ("__CURSOR", "__REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP")
 FROM_THE_EXPORT_ONLY = frozenset({"__SEQNUM", "__SEQNUM_ID"})
 """Newer journalctls print them; they are part of the cursor."""
