@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics import formats
+from forensics.formats.order import oldest_first
 from forensics.formats.transports import journald_live
 from forensics.ingest import digest as reducing
 from forensics.ingest.dating import Facts
 from forensics.ingest.plan import Plan, service_of
-from forensics.ingest.understand import in_order, name_services, rows, understand
+from forensics.ingest.understand import name_services, rows, understand
 from forensics.model.digest import Digest, stamped, total
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed, Transport
@@ -165,7 +166,7 @@ def text_shard(plan: Plan, plug: Transport, number: int, data: bytes, matcher: M
 def parsed_shard(plan: Plan, plug: Transport, number: int, parsed: Parsed, matcher: Matcher) -> Shard:
     """Understand and reduce one shard."""
     assert parsed.records is not None
-    named = name_services(clock.mark_repeats(in_order(parsed.records)), service_of(plan.item.path, plan))
+    named = name_services(clock.mark_repeats(oldest_first(parsed.records)), service_of(plan.item.path, plan))
     events = understand(rows(named, physical=not (plug.escaped or plug.binary)), formats.all_messages())
     frames = reducing.reduce(events, matcher) if events.height else {}
     return shard(plan, number, parsed, {**frames, "shards": counts(parsed, parsed.records)})

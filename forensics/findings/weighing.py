@@ -15,7 +15,7 @@ import polars as pl
 
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
-from forensics.model.facts import Coverage, Losses, Restarts, Stalls, Watch
+from forensics.model.facts import Continuity, Coverage, Losses, Restarts, Stalls, Watch
 from forensics.model.finding import Judgement, Verdict
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ MOST = 0.9
 """Share of the probes due in a window that must be there and answered to rule a stall out."""
 MANY = 5
 """Failures of one kind that are more than an accident."""
+EDGE = 5 * MINUTE
+"""A clock that was set so shortly before or after the incident puts its times in doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,6 +440,11 @@ def host_frozen_or_clock_jump(signals: Signals) -> Weight:
     rows = signals.hits(families=("host_freeze", "clock")).filter(
         ~pl.col("signature").is_in(["timesyncd.initial"])
     )
+    lo, hi = signals.window
+    steps = [step for step in signals.facts[Continuity].steps if lo - EDGE <= step.at <= hi + EDGE]
+    if steps:
+        widest = max(steps, key=lambda step: abs(step.jump_s))
+        return Weight(Verdict.CONFIRMED, "host.step", {"step": widest, "before": widest.before}, widest.refs)
     if rows.height:
         return Weight(Verdict.SUSPECTED, "host.text", {"n": rows.height}, signals.refs(rows))
     gauge = signals.gauge
@@ -548,10 +555,19 @@ def log_loss(signals: Signals) -> Weight:
             {"n": n, "service": losses[0].service, "at": losses[0].at},
             tuple(loss.ref for loss in losses)[:4],
         )
+    lo, hi = signals.window
+    holes = [hole for hole in signals.facts[Continuity].holes if hole.start <= hi and hole.end >= lo]
+    if holes:
+        return Weight(
+            Verdict.SUSPECTED,
+            "loss.hole",
+            {"hole": holes[0]},
+            tuple(ref for hole in holes for ref in hole.refs)[:4],
+        )
     journald = [
         source
         for source in signals.evidence.sources
-        if source.transport and source.transport.startswith("journald") and source.records
+        if source.transport and source.transport.startswith("journal") and source.records
     ]
     cover = signals.facts[Coverage].of(signals.unit)
     if journald and cover:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.formats.inner import finished
+from forensics.formats.inner import finished, level
+from forensics.formats.jsonl import decoded
 from forensics.formats.text import lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
@@ -93,17 +94,8 @@ def safe_cut(before: Sequence[bytes], line: bytes) -> bool:
     return OBJECT.match(line) is not None
 
 
-def decoded(data: bytes) -> str:
-    """Decode a file: UTF-16 where a byte order mark says so, else UTF-8; what is invalid becomes U+FFFD."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", "replace")
-    return data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
-
-
 def one_a_line(data: bytes, shape: Envelope | None = None) -> bool:
     """Does one of the first lines hold a whole object, and no envelope?"""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return False
     data = data.removeprefix(codecs.BOM_UTF8)
     if data.lstrip()[:1] == b"[":
         return False
@@ -413,3 +405,20 @@ def told(table: pl.DataFrame, column: str, **said: pl.Expr) -> pl.DataFrame:
     """Add what the objects of a column say: each distinct object is read once, since labels repeat from line to line."""
     known = table.select(column).unique().with_columns(**said)
     return table.join(known, on=column, how="left", nulls_equal=True, maintain_order="left")
+
+
+def labelled(table: pl.DataFrame, labels: str, *, ts: pl.Expr, message: str) -> pl.DataFrame:
+    """Return records of entries whose labels name the service, the process and the severity."""
+    column = pl.col(labels)
+    said = told(
+        table, labels, service=service(column), pid=label(column, POD), severity=label(column, SEVERITY)
+    )
+    return said.select(
+        "line",
+        ts=ts,
+        naive=pl.lit(value=False),
+        service="service",
+        pid="pid",
+        level=level(pl.col("severity")),
+        message=pl.col(message),
+    )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats.order import join_chunks, oldest_first
 from forensics.formats.text import ANSI, stamp
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
@@ -55,20 +56,6 @@ def finished(records: pl.DataFrame) -> pl.DataFrame:
     )
     records = unwrapped(oldest_first(records))
     return records.with_columns(pl.col("message").str.strip_suffix("\n").str.strip_suffix("\r"))
-
-
-def oldest_first(records: pl.DataFrame) -> pl.DataFrame:
-    """Turn an export that begins with its newest record round, so that parts and tracebacks stand in the order they were written.
-
-    Further lines of a record stay behind it; lines keep their place in the file.
-    """
-    cont = pl.col("cont").fill_null(value=False)
-    times = records.filter(~cont)["ts"].drop_nulls()
-    steps = times.diff().drop_nulls()
-    if not len(steps) or times[0] <= times[-1] or int((steps < 0).sum()) <= int((steps > 0).sum()):
-        return records
-    table = records.with_row_index("row").with_columns(group=(~cont).cum_sum())
-    return table.sort("group", "row", descending=[True, False]).drop("group", "row")
 
 
 def unwrapped(records: pl.DataFrame) -> pl.DataFrame:
@@ -116,17 +103,8 @@ def from_cri(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def joined(table: pl.DataFrame) -> pl.DataFrame:
-    """Join the chunks of a long line, per service and stream; the time is that of the first chunk."""
-    if not table["chunk"].any():
-        return conform(table, RECORDS)
-    keys = ["service", "stream"]
-    begins = ~pl.col("chunk").shift(1, fill_value=False).over(keys)
-    numbered = table.with_row_index("row").with_columns(group=begins.cum_sum().over(keys))
-    others = [pl.col(name).first() for name in ("row", *table.columns) if name not in (*keys, "message")]
-    whole = numbered.group_by(*keys, "group", maintain_order=True).agg(
-        *others, pl.col("message").str.join("")
-    )
-    return conform(whole.sort("row"), RECORDS)
+    """Join the chunks of a long line, per service and stream."""
+    return conform(join_chunks(table, pl.col("chunk"), ["service", "stream"]), RECORDS)
 
 
 def from_syslog(records: pl.DataFrame) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats.order import join_chunks
 from forensics.formats.text import ANSI, MARKS, lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed
@@ -120,29 +121,12 @@ def rejoined(table: pl.DataFrame) -> pl.DataFrame:
     all parts of a line one id.
     """
     split = (pl.col("_LINE_BREAK") == "line-max") | (pl.col("CONTAINER_PARTIAL_MESSAGE") == "true")
-    part = (split & pl.col("MESSAGE").is_not_null()).fill_null(value=False)
-    if not table.select(part.any()).item():
-        return table
     of_container = pl.col("CONTAINER_NAME").is_not_null()
-    table = table.with_columns(
-        whose=pl.when(of_container)
-        .then(pl.coalesce("CONTAINER_PARTIAL_ID", "CONTAINER_NAME"))
-        .otherwise("_STREAM_ID"),
-        which=pl.when(of_container).then("PRIORITY").otherwise("_PID"),
+    whose = pl.when(of_container).then(pl.coalesce("CONTAINER_PARTIAL_ID", "CONTAINER_NAME"))
+    owned = table.with_columns(
+        whose=whose.otherwise("_STREAM_ID"), which=pl.when(of_container).then("PRIORITY").otherwise("_PID")
     )
-    keys = ["whose", "which"]
-    opens = ~part.shift(1, fill_value=False).over(keys) | pl.col("MESSAGE").is_null()
-    numbered = table.with_row_index("row").with_columns(group=opens.cum_sum().over(keys))
-    loose = pl.col("whose").is_null() & pl.col("which").is_null()
-    numbered = numbered.with_columns(
-        group=pl.when(loose).then(-pl.col("row").cast(pl.Int64)).otherwise("group")
-    )
-    whole = pl.when(pl.col("MESSAGE").is_not_null().any()).then(pl.col("MESSAGE").str.join(""))
-    others = [pl.col(name).first() for name in ("row", *table.columns) if name not in (*keys, "MESSAGE")]
-    joined = numbered.group_by(*keys, "group", maintain_order=True).agg(
-        *others, MESSAGE=whole, parts=pl.len()
-    )
-    return joined.sort("row").select(*(name for name in table.columns if name not in keys), "parts")
+    return join_chunks(owned, split, ["whose", "which"], "MESSAGE").drop("whose", "which")
 
 
 def one_row_a_line(records: pl.DataFrame, further: pl.Series | None = None) -> pl.DataFrame:

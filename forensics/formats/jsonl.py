@@ -5,7 +5,6 @@ A file that was cut in the middle gives everything that is whole before the cut.
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from dataclasses import dataclass
@@ -87,9 +86,7 @@ def known_as(name: str) -> str:
 
 
 def decoded(data: bytes) -> str:
-    """Return bytes as text: the byte order mark decides, else UTF-8 with U+FFFD for what is none."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data[: len(data) // 2 * 2].decode("utf-16", "replace")
+    """Return bytes as text, with U+FFFD for what is no UTF-8; other encodings are UTF-8 by the time they come here."""
     return data.decode("utf-8-sig", "replace")
 
 
@@ -100,7 +97,7 @@ def share(head: bytes, groups: Sequence[Sequence[str]], absent: Sequence[str] = 
         return 0.0
     fits = 0
     for line in lines:
-        value = loaded(line.removeprefix(codecs.BOM_UTF8))
+        value = loaded(line)
         if isinstance(value, dict):
             names = {known_as(name) for name in value}
             fits += not names.intersection(absent) and all(
@@ -144,8 +141,7 @@ def table(rows: Sequence[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
 
 def whole(path: Path) -> bytes:
     """Return the unpacked bytes of a file as UTF-8."""
-    data = b"".join(streams.chunks(path))
-    return decoded(data).encode() if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else data
+    return b"".join(streams.chunks(path))
 
 
 def plain(value: object) -> str | None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.formats.envelopes import decoded
 from forensics.formats.inner import finished
+from forensics.formats.jsonl import decoded
 from forensics.formats.text import lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport

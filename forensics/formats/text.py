@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats.order import join_chunks
 from forensics.model.frames import least, mean
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform
@@ -219,7 +220,7 @@ def parse_text(data: bytes, shape: TextShape) -> Parsed:
             pl.col("service").str.replace(r"^.*\.service/", "").str.strip_suffix(".service")
         )
     if shape.container:
-        records = join_partials(records)
+        records = join_chunks(records, pl.col("partial") == "P", ["stream"])
     return Parsed(
         records=conform(records, RECORDS),
         in_records=kept.height + aside,
@@ -284,16 +285,3 @@ def token_stamp(pattern: str) -> pl.Expr:
     hours = token.str.extract(r"^[+-](\d\d)").cast(pl.Int64, strict=False).fill_null(0)
     minutes = token.str.extract(r"^[+-]\d\d:?(\d\d)").cast(pl.Int64, strict=False).fill_null(0)
     return clock.parse_stamp(pl.col("time"), pattern) - sign * (hours * 3600 + minutes * 60) * 1_000_000
-
-
-def join_partials(records: pl.DataFrame) -> pl.DataFrame:
-    """Join the chunks of a long line, per stream; the time is that of the first chunk."""
-    if "partial" not in records.columns or not records["partial"].eq("P").any():
-        return records
-    done = (pl.col("partial") != "P").shift(1, fill_value=True)
-    grouped = records.with_columns(group=done.cum_sum().over("stream"))
-    others = [c for c in records.columns if c not in ("message", "stream")]
-    joined = grouped.group_by("stream", "group", maintain_order=True).agg(
-        *[pl.col(c).first() for c in others], pl.col("message").str.join("")
-    )
-    return joined.sort("line").select(records.columns)

@@ -314,11 +314,15 @@ def inferred(
     mine = sketch.filter((pl.col("source") == index) & pl.col("naive"))
     mine = mine.with_columns(minute=in_years(mine, rule, "minute", MINUTE) // MINUTE)
     mine = mine.group_by("minute", "lane", "ident").agg(pl.col("n").sum(), pl.col("hash").sum()).drop_nulls()
+    # A heartbeat says the same every minute, and would fit at any offset: only what was said once tells when.
+    mine = mine.filter(pl.col("hash").is_unique())
     others = sketch.filter(~pl.col("source").is_in(list(naive)))
     pairs: list[pl.DataFrame] = []
     for key in ("ident", "service"):
         theirs = others.group_by("source", "minute", "lane", key).agg(pl.col("n").sum(), pl.col("hash").sum())
-        theirs = theirs.rename({"minute": "utc", key: "other"})
+        theirs = theirs.filter(pl.struct("source", "hash").is_unique()).rename(
+            {"minute": "utc", key: "other"}
+        )
         pairs.append(mine.join(theirs, on=["lane", "n", "hash"]).select("source", "minute", "utc", "n"))
     found = pl.concat(pairs).with_columns(offset_min=pl.col("minute") - pl.col("utc"))
     found = found.filter(pl.col("offset_min").is_in(list(OFFSETS_MIN))).unique()

@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatch
-from functools import cache
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -44,6 +43,10 @@ TIME_OF_DAY = r"\d{1,2}:\d\d|\b1\d{9}"
 """What any stamp has: a time of day, or seconds since 1970."""
 TIMELESS = 0.25
 """Largest share of lines that hold a time where a text counts as one without times."""
+NO_TIME = (
+    "its lines carry no time, so that nothing in it can be placed; export it again with one: docker logs -t, docker compose logs -t, "
+    "kubectl logs --timestamps, journalctl -o short-iso"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,7 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
     (best, score), (second, runner_up) = ranked[0], ranked[1]
     choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
     if score < ENOUGH or score == runner_up:
-        return Plan(item, index, None, None, choice, magic.advice(head) or undated(head) or unknown(head))
+        return Plan(item, index, None, None, choice, unknown(head))
     plug, first = resolve(best)
     return Plan(item, index, fitted(plug, head), plug.name, choice, declined(plug), first_format=first)
 
@@ -167,7 +170,7 @@ def scored(head: bytes) -> list[tuple[str, float]]:
     scores |= {f"plain:{name}": score for name, score in bare.scores(head, messages).items()}
     if max(scores.values()) < ENOUGH and (mixed := bare.together(head, messages)):
         # Without times nothing of a file is placed: that some lines are of a known program is enough to read it.
-        scores[f"plain:{mixed[0]}"] = max(mixed[1], ENOUGH) if undated(head) else mixed[1]
+        scores[f"plain:{mixed[0]}"] = max(mixed[1], ENOUGH) if timeless(head) else mixed[1]
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
@@ -198,7 +201,6 @@ def resolve(name: str) -> tuple[Transport | Monitor, str | None]:
     return plugs[name], None
 
 
-@cache
 def plain_transport(name: str) -> Transport:
     """Build the transport of a bare file whose lines are messages of one format."""
     return bare.transport(name, formats.all_messages())
@@ -210,19 +212,16 @@ def unknown(head: bytes) -> str:
         return said
     if b"\0" in head:
         return "binary data of an unknown kind; export it as text or JSON"
+    if timeless(head):
+        return NO_TIME
     return "no known format fits its lines; `forensics sources -v` shows the nearest, `forensics formats` the known ones"
 
 
-def undated(head: bytes) -> str | None:
-    """Say so where hardly a line of a text carries a time: no format could place it, whatever its lines say."""
+def timeless(head: bytes) -> bool:
+    """Tell a text hardly a line of which carries a time: no format could place it, whatever its lines say."""
     lines = lines_of(head).str.replace_all(ANSI, "")
     lines = lines.filter(lines.str.contains(r"\S"))
-    if b"\0" in head or not len(lines) or (mean(lines.str.contains(TIME_OF_DAY)) or 0.0) > TIMELESS:
-        return None
-    return (
-        "its lines carry no time, so that nothing in it can be placed; export it again with one: docker logs -t, docker compose logs -t, "
-        "kubectl logs --timestamps, journalctl -o short-iso"
-    )
+    return b"\0" not in head and len(lines) > 0 and (mean(lines.str.contains(TIME_OF_DAY)) or 0.0) <= TIMELESS
 
 
 def service_of(path: Path, plan: Plan) -> str:

@@ -52,26 +52,6 @@ def name_services(records: pl.DataFrame, default: str) -> pl.DataFrame:
     ).with_columns(ident=pl.coalesce("ident", "service"))
 
 
-def in_order(records: pl.DataFrame) -> pl.DataFrame:
-    """Put the records of a shard into the order in which they were made: by sequence number, or newest-first turned around.
-
-    ``journalctl -r`` and most aggregators print the newest first; a traceback whose lines are records of their own would stand
-    on its head. The further lines of a record stay behind it. Never by time alone: clocks go back.
-    """
-    starts = records.filter(~pl.col("cont").fill_null(value=False))
-    if starts.height < 2:
-        return records
-    if not starts["seq"].null_count() and starts["seq_id"].n_unique() == 1:
-        steps = starts["seq"].diff().drop_nulls()
-        key = pl.col("seq")
-    else:
-        steps = starts["ts"].diff().drop_nulls()
-        key = -(~pl.col("cont").fill_null(value=False)).cum_sum().cast(pl.Int64)
-    if (steps < 0).sum() <= (steps > 0).sum():
-        return records
-    return records.sort(key, maintain_order=True)
-
-
 def rows(records: pl.DataFrame, *, physical: bool) -> pl.DataFrame:
     """Give each line of a multi-line message a row of its own; ``physical`` says whether it is a line of the file too."""
     has_lines = records["message"].str.contains("\n", literal=True).fill_null(value=False)

@@ -89,6 +89,11 @@ class ClockStep:
     refs: tuple[Ref, Ref]
     """The entry before and the one after."""
 
+    @property
+    def before(self) -> int:
+        """What the old clock would have said at ``at``."""
+        return self.at - round(self.jump_s * 1_000_000)
+
 
 @dataclass(frozen=True, slots=True)
 class Hole:

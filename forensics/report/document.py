@@ -218,7 +218,7 @@ class Builder:
         found = self.case.facts[Continuity]
         for step in found.steps:
             if step.refs[0].source == source.index:
-                yield "title.clock_step", {"step": step, "before": step.at - round(step.jump_s * SECOND)}
+                yield "title.clock_step", {"step": step, "before": step.before}
         for hole in found.holes:
             if hole.refs[0].source == source.index:
                 yield "title.hole", {"hole": hole}

@@ -121,6 +121,29 @@ def test_limits_are_told_in_words(tmp_path: Path) -> None:
     limits = document.build(case)["sources"][0]["limits"]
 
     assert limits == [
-        "the clock was set back by 7200 s (2 h) at 2026-11-29 22:57:45 +00:00 (by the new time): entries of the same boot before it are that much off",
-        "it has 40 of 59 entries that the journal numbered in its span: the others were filtered out (-u, -p, -g); before its first line it can't tell a silent unit from a vacuumed journal (journalctl --list-boots would)",
+        "the clock was set back by 7200 s (2 h) at 2026-11-29 22:57:45 +00:00 (by the new time), between lines 8 and 9: entries of the same boot before it are that much off",
+        "it has 40 of 59 entries that the journal numbered in its span: the others are of other units or journals, or were filtered out (-u, -p, -g); before its first line it can't tell a silent unit from a vacuumed journal (journalctl --list-boots would)",
     ]
+
+
+def verdicts(tmp_path: Path, entries: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Return verdict and reason of each hypothesis."""
+    found(tmp_path, entries)
+    said = document.build(pipeline.investigate([str(tmp_path)], Options()))
+    return {row["id"]: (row["verdict"], row["why"]) for row in said["hypotheses"]}
+
+
+def test_a_clock_step_is_no_quiet_clock(tmp_path: Path) -> None:
+    """The hypothesis of a clock jump rests on the journal's own clocks."""
+    entries = [entry(number, offset_s=0 if number < 12 else 300) for number in range(30)]
+
+    assert verdicts(tmp_path, entries)["host_frozen_or_clock_jump"][0] == "confirmed"
+
+
+def test_a_hole_is_no_whole_log(tmp_path: Path) -> None:
+    """Numbers that no input has are a suspicion of loss, in words that leave open which."""
+    entries = [one for number, one in enumerate(host(range(300))) if number not in range(100, 112)]
+    verdict, why = verdicts(tmp_path, entries)["log_loss"]
+
+    assert verdict == "suspected"
+    assert why.startswith("12 numbered entries of the journal are in no input")

@@ -13,6 +13,7 @@ from forensics import formats
 from forensics.ingest import plan
 from forensics.model.plug import Transport
 from forensics.model.schema import RECORDS
+from forensics.sources import streams
 from forensics.sources.discovery import Input
 
 if TYPE_CHECKING:
@@ -378,7 +379,9 @@ class TestArrangements:
             "together": "".join(plug.samples) * 2,
             "utf-16": "[\n" + ",\n".join(plug.samples) + "\n]\n",
         }[arrangement]
-        data = made.encode("utf-16" if arrangement == "utf-16" else "utf-8")
+        path = tmp_path / "made"
+        path.write_bytes(made.encode("utf-16" if arrangement == "utf-16" else "utf-8"))
+        data = b"".join(streams.chunks(path))
         repeat = 2 if arrangement == "together" else 1
         expected = plug.parse("\n".join(plug.samples).encode()).records
         assert expected is not None
@@ -390,8 +393,7 @@ class TestArrangements:
         assert found.safe_cut is None
         assert records.drop("line").rows() == expected.drop("line").rows() * repeat
         assert sorted(records["line"]) == list(range(1, len(values) * repeat + 1))
-        if arrangement != "utf-16":
-            assert planned(tmp_path, "x", data).format_name == plug.name
+        assert planned(tmp_path, "x", data).format_name == plug.name
 
     def test_a_cut_file_gives_what_stands_before(self, plug: Transport) -> None:
         """An array that ends in the middle gives its whole objects, and a note."""
@@ -650,9 +652,9 @@ class TestTables:
         found = planned(tmp_path, "x", text.encode(encoding))
 
         assert found.format_name == "grafana_csv"
-        assert rows("grafana_csv", text.encode(encoding), "ts", "naive", "service", "message") == [
-            (1795954471123456, False, "api", "INFO ok")
-        ]
+        assert rows(
+            "grafana_csv", b"".join(streams.chunks(tmp_path / "x")), "ts", "naive", "service", "message"
+        ) == [(1795954471123456, False, "api", "INFO ok")]
 
     def test_grafana_without_nanoseconds_has_no_zone(self) -> None:
         """The dashboard's zone is not stated, so that the time is naive."""

@@ -166,6 +166,27 @@ def test_the_offset_of_a_copy_in_utc(tmp_path: Path) -> None:
     assert evidence["seconds"]["n"].sum() == 30
 
 
+def test_a_heartbeat_tells_no_offset(tmp_path: Path) -> None:
+    """What is said every minute fits everywhere: the zone stays unknown."""
+    start = int(dt.datetime(2026, 7, 1, 22, 0, tzinfo=dt.UTC).timestamp())
+    entries = [
+        {
+            "__REALTIME_TIMESTAMP": str((start + number * 60) * 1_000_000),
+            "SYSLOG_IDENTIFIER": "uvicorn",
+            "MESSAGE": "still alive",
+        }
+        for number in range(90)
+    ]
+    lines = [
+        f"{dt.datetime.fromtimestamp(start + number * 60, dt.UTC):%b %d %H:%M:%S} web-2 uvicorn[7]: still alive"
+        for number in range(60, 150)
+    ]
+    write(tmp_path, "host.json", [json.dumps(entry) for entry in entries])
+    write(tmp_path, "other.log", lines)
+
+    assert source(read(tmp_path), "other.log").zone.rule == "assumed"
+
+
 def test_a_given_zone_is_not_argued_with(tmp_path: Path) -> None:
     """What the user says stands."""
     start = int(dt.datetime(2026, 7, 1, 22, 0, tzinfo=dt.UTC).timestamp())

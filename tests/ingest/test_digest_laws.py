@@ -52,11 +52,7 @@ def plug_of(name: str) -> Transport:
 
 
 def sums(name: str, data: bytes) -> tuple[int, int]:
-    """Return (lines accounted for, physical lines); a file that is read whole names its records by ordinal.
-
-    A file with the mark of UTF-16 is UTF-8 without it before any transport sees it.
-    """
-    data = data.removeprefix(b"\xff\xfe")
+    """Return (lines accounted for, physical lines); a file that is read whole names its records by ordinal."""
     parsed = plug_of(name).parse(data)
     counted = parsed.in_records + parsed.blank + parsed.unparsed
     return counted, counted if plug_of(name).for_head(data).binary else physical(data)

@@ -15,7 +15,7 @@ from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
 import polars as pl
 
-from forensics.formats.envelopes import decoded
+from forensics.formats.jsonl import decoded
 from forensics.formats.tables import OWN, after_separator, delimiter, header, split
 from forensics.model.frames import least
 from forensics.model.plug import Monitor, Parsed

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.formats.text import ANSI, join_partials, lines_of
+from forensics.formats.order import join_chunks
+from forensics.formats.text import ANSI, lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform
@@ -91,11 +92,12 @@ def parse(data: bytes) -> Parsed:
             ts=clock.iso(pl.col("time")),
             naive=pl.lit(value=False),
             service=named(),
-            partial=pl.when(pl.col("log").str.ends_with("\n")).then(pl.lit("F")).otherwise(pl.lit("P")),
+            chunk=~pl.col("log").str.ends_with("\n").fill_null(value=False),
             message=pl.col("log").fill_null("").str.strip_suffix("\n").str.strip_suffix("\r"),
         )
     )
-    records = join_partials(records).with_columns(pl.col("message").str.replace_all(ANSI, ""))
+    records = join_chunks(records, pl.col("chunk"), ["stream"])
+    records = records.with_columns(pl.col("message").str.replace_all(ANSI, ""))
     unparsed = raw.height - good.height - blank
     left = (
         raw.join(good.select("line"), on="line", how="anti").filter(pl.col("raw").str.strip_chars() != "")

@@ -10,25 +10,17 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.formats.envelopes import POD, SEVERITY, Envelope, json_transport, label, service, told
-from forensics.formats.inner import level
+from forensics.formats.envelopes import Envelope, json_transport, labelled
 from forensics.sources import clock
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn rows into records."""
-    fields = pl.col("fields")
-    table = told(
-        table, "fields", service=service(fields), pid=label(fields, POD), severity=label(fields, SEVERITY)
-    )
-    return table.select(
-        "line",
+    return labelled(
+        table,
+        "fields",
         ts=pl.coalesce(clock.epoch_any(pl.col("timestamp")), clock.iso(pl.col("date"))),
-        naive=pl.lit(value=False),
-        service="service",
-        pid="pid",
-        level=level(pl.col("severity")),
-        message=pl.col("line_text"),
+        message="line_text",
     )
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.formats.envelopes import POD, SEVERITY, Envelope, json_transport, label, service, text_of, told
-from forensics.formats.inner import CUT_TO_MICROSECONDS, level
+from forensics.formats.envelopes import Envelope, json_transport, labelled, text_of
+from forensics.formats.inner import CUT_TO_MICROSECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,19 +58,8 @@ def entries(one: object) -> Iterator[dict[str, Any]]:
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn entries into records."""
-    labels = pl.col("labels")
-    table = told(
-        table, "labels", service=service(labels), pid=label(labels, POD), severity=label(labels, SEVERITY)
-    )
-    return table.select(
-        "line",
-        ts=pl.col("ns").cast(pl.Int64, strict=False) // CUT_TO_MICROSECONDS,
-        naive=pl.lit(value=False),
-        service="service",
-        pid="pid",
-        level=level(pl.col("severity")),
-        message=pl.col("text"),
-    )
+    ts = pl.col("ns").cast(pl.Int64, strict=False) // CUT_TO_MICROSECONDS
+    return labelled(table, "labels", ts=ts, message="text")
 
 
 PLUG = json_transport(

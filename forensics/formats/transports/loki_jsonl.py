@@ -10,26 +10,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.formats.envelopes import POD, SEVERITY, Envelope, json_transport, label, service, told
-from forensics.formats.inner import level
+from forensics.formats.envelopes import Envelope, json_transport, labelled
 from forensics.sources import clock
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
     """Turn entries into records."""
-    labels = pl.col("labels")
-    table = told(
-        table, "labels", service=service(labels), pid=label(labels, POD), severity=label(labels, SEVERITY)
-    )
-    return table.select(
-        "line",
-        ts=clock.iso(pl.col("timestamp")),
-        naive=pl.lit(value=False),
-        service="service",
-        pid="pid",
-        level=level(pl.col("severity")),
-        message=pl.col("line_text"),
-    )
+    return labelled(table, "labels", ts=clock.iso(pl.col("timestamp")), message="line_text")
 
 
 PLUG = json_transport(
