@@ -155,8 +155,8 @@ def check_keys(table: dict[str, Any], known: set[str] | frozenset[str], where: s
 
 
 def text_transports(package: ModuleType) -> dict[str, Transport]:
-    """Load every transport that a pattern can describe."""
-    return {path.stem: transport(path) for path in definitions(package)}
+    """Load every transport of the house that a pattern can describe; that each fits its samples is a test's work, not every run's."""
+    return {path.stem: shaped(path.stem, loaded(path)) for path in definitions(package)}
 
 
 def transport(path: Path) -> Transport:
@@ -174,6 +174,17 @@ def transport_of(name: str, table: dict[str, Any], where: str) -> Transport:
         raise DefinitionError(
             "its pattern needs the groups time and message", where=where, remedy="name them (?P<time>…)"
         )
+    made = shaped(name, table)
+    parsed = made.parse("\n".join(made.samples).encode())
+    if parsed.records is None or parsed.unparsed or parsed.records["ts"].null_count():
+        raise DefinitionError(
+            "does not parse its own samples", where=where, remedy="correct pattern, time or samples"
+        )
+    return made
+
+
+def shaped(name: str, table: dict[str, Any]) -> Transport:
+    """Make one text transport of a definition that has been checked."""
     shape = TextShape(
         pattern=table["pattern"],
         time=table["time"],
@@ -181,13 +192,7 @@ def transport_of(name: str, table: dict[str, Any], where: str) -> Transport:
         continuation=table.get("continuation"),
         container=bool(table.get("container")),
     )
-    made = text_transport(name, table["title"], table["marks"], shape, tuple(table["samples"]))
-    parsed = made.parse("\n".join(made.samples).encode())
-    if parsed.records is None or parsed.unparsed or parsed.records["ts"].null_count():
-        raise DefinitionError(
-            "does not parse its own samples", where=where, remedy="correct pattern, time or samples"
-        )
-    return made
+    return text_transport(name, table["title"], table["marks"], shape, tuple(table["samples"]))
 
 
 def check_pattern(pattern: str, where: str) -> None:
@@ -203,8 +208,8 @@ def check_pattern(pattern: str, where: str) -> None:
 
 
 def message_formats(package: ModuleType) -> dict[str, MessageFormat]:
-    """Load every message format that is a definition."""
-    return {path.stem: message_format(path) for path in definitions(package)}
+    """Load every message format of the house that is a definition, as :func:`text_transports` does."""
+    return {path.stem: composed(path.stem, loaded(path), path.name)[0] for path in definitions(package)}
 
 
 def message_format(path: Path) -> MessageFormat:
@@ -219,27 +224,7 @@ def message_of(name: str, table: dict[str, Any], where: str) -> MessageFormat:
         raise DefinitionError(
             f"unknown kind {table['kind']!r}", where=where, remedy=f"known are {', '.join(NEEDS)}"
         )
-    fields = fields_of(table, where)
-    if fields is None and "pattern" not in table:
-        raise DefinitionError("lacks pattern", where=where, remedy="or name its fields in a table json")
-    made = MessageFormat(
-        name=name,
-        title=table["title"],
-        pattern=fields.pattern if fields else table["pattern"],
-        kind=table["kind"],
-        samples=tuple(table["samples"]),
-        anchors=tuple(table.get("anchors", ())),
-        starts=tuple(table.get("starts", ("brace",) if fields and fields.kind == "json" else ())),
-        marks=table.get("marks", ""),
-        time=table.get("time"),
-        zone=table.get("zone", "none"),
-        levels=dict(table.get("levels", LEVELS if fields and "level" in fields.groups else {})),
-        service=table.get("service"),
-        prepare=fields.prepare if fields else None,
-        prepare_dated=fields.prepare_dated if fields else None,
-        reference=table.get("reference", ""),
-        unconfirmed=bool(table.get("unconfirmed")),
-    )
+    made, fields = composed(name, table, where)
     check_pattern(made.pattern, where)
     if unknown := set(made.starts) - set(STARTS):
         raise DefinitionError(
@@ -261,6 +246,32 @@ def message_of(name: str, table: dict[str, Any], where: str) -> MessageFormat:
             remedy="correct pattern or sample",
         )
     return made
+
+
+def composed(name: str, table: dict[str, Any], where: str) -> tuple[MessageFormat, Fields | None]:
+    """Make one message format of a definition, and the fields that it names instead of a pattern."""
+    fields = fields_of(table, where)
+    if fields is None and "pattern" not in table:
+        raise DefinitionError("lacks pattern", where=where, remedy="or name its fields in a table json")
+    made = MessageFormat(
+        name=name,
+        title=table["title"],
+        pattern=fields.pattern if fields else table["pattern"],
+        kind=table["kind"],
+        samples=tuple(table["samples"]),
+        anchors=tuple(table.get("anchors", ())),
+        starts=tuple(table.get("starts", ("brace",) if fields and fields.kind == "json" else ())),
+        marks=table.get("marks", ""),
+        time=table.get("time"),
+        zone=table.get("zone", "none"),
+        levels=dict(table.get("levels", LEVELS if fields and "level" in fields.groups else {})),
+        service=table.get("service"),
+        prepare=fields.prepare if fields else None,
+        prepare_dated=fields.prepare_dated if fields else None,
+        reference=table.get("reference", ""),
+        unconfirmed=bool(table.get("unconfirmed")),
+    )
+    return made, fields
 
 
 def fields_of(table: dict[str, Any], where: str) -> Fields | None:

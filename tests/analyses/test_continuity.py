@@ -122,7 +122,7 @@ def test_limits_are_told_in_words(tmp_path: Path) -> None:
 
     assert limits == [
         "the clock was set back by 7200 s (2 h) at 2026-11-29 22:57:45 +00:00 (by the new time), between lines 8 and 9: entries of the same boot before it are that much off",
-        "it has 40 of 59 entries that the journal numbered in its span: the others are of other units or journals, or were filtered out (-u, -p, -g); before its first line it can't tell a silent unit from a vacuumed journal (journalctl --list-boots would)",
+        "filtered: 40 of 59 numbered entries; the others are of other units or journals, or were left out by -u, -p or -g; before its first line it can't tell a silent unit from a vacuumed journal (journalctl --list-boots would)",
     ]
 
 

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from forensics import formats
-from forensics.formats import definition
+from forensics.formats import definition, transports
+from forensics.formats import messages as messages_
 from forensics.ingest import plan
 from forensics.ingest.understand import rows, understand
 from forensics.model.errors import DefinitionError
@@ -52,6 +53,18 @@ def messages(*texts: str) -> pl.DataFrame:
     """Return records that hold nothing but a message."""
     table = pl.DataFrame({"line": range(1, len(texts) + 1), "message": texts, "cont": [False] * len(texts)})
     return rows(conform(table, RECORDS), physical=True)
+
+
+@pytest.mark.parametrize("path", definition.definitions(transports), ids=lambda path: path.stem)
+def test_transports_of_the_house_are_proven(path: Path) -> None:
+    """A run does not prove them again: this does, as it is done for a user's."""
+    assert definition.transport(path).name == path.stem
+
+
+@pytest.mark.parametrize("path", definition.definitions(messages_), ids=lambda path: path.stem)
+def test_messages_of_the_house_are_proven(path: Path) -> None:
+    """The same for what lines say."""
+    assert definition.message_format(path).name == path.stem
 
 
 @pytest.mark.parametrize("plug", TRANSPORTS.values(), ids=TRANSPORTS.keys())
