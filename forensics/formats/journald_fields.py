@@ -213,14 +213,9 @@ def prefixed(data: bytes, prefix: str) -> Parsed:
 
 def decode(data: bytes) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return (raw lines, entries with their line); the fast path reads all at once, the slow one skips broken lines."""
-    # Every field that is looked for costs time on every line: those that no entry has are not.
-    there = {name: kind for name, kind in SCHEMA.items() if f'"{name}"'.encode() in data}
     try:
-        table = pl.read_ndjson(io.BytesIO(data), schema=there)
-        table = table.select(
-            pl.col(name) if name in there else pl.lit(None, pl.String).alias(name) for name in SCHEMA
-        )
-    except pl.exceptions.PolarsError:
+        table = pl.read_ndjson(io.BytesIO(data), schema=SCHEMA)
+    except pl.exceptions.ComputeError:
         table = None
     ends = data.count(b"\n") + (not data.endswith(b"\n"))
     if table is not None and table.height == ends:
