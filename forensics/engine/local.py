@@ -16,9 +16,9 @@ from forensics import formats
 from forensics.formats.order import oldest_first
 from forensics.formats.transports import journald_live
 from forensics.ingest import digest as reducing
-from forensics.ingest.dating import Facts
 from forensics.ingest.plan import Plan, service_of
 from forensics.ingest.understand import name_services, rows, understand
+from forensics.ingest.wall import Facts
 from forensics.model.digest import Digest, stamped, total
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed, Transport

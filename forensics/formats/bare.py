@@ -18,6 +18,7 @@ from forensics.formats.text import ANSI, is_offset, lines_of, stamp_and_zone
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform
+from forensics.sources import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -185,6 +186,7 @@ def claims(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
         ts=ts,
         naive=naive,
         pid=pl.col("pid") if "pid" in groups.columns else pl.lit(None, dtype=pl.String),
+        zone=pl.col("zone") if "zone" in groups.columns else pl.lit(None, dtype=pl.String),
         further=pl.col("further").is_not_null() if "further" in groups.columns else pl.lit(value=False),
     )
 
@@ -219,7 +221,7 @@ def parse(data: bytes, fmt: MessageFormat, messages: Mapping[str, MessageFormat]
         blank=blank.height,
         unparsed=unparsed.height,
         first_unparsed=least(unparsed["line"]),
-        notes=notes(fmt, rest, first),
+        notes=(*notes(fmt, rest, first), *clock.doubtful(starts["zone"])),
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.formats.order import join_chunks, oldest_first
-from forensics.formats.text import ANSI, stamp
+from forensics.formats.text import ANSI, is_offset, stamp, token_stamp
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
 
@@ -169,11 +169,11 @@ def said(left: pl.DataFrame, one: MessageFormat) -> pl.DataFrame:
     groups = near.select("row", g=source.str.extract_groups(one.pattern)).unnest("g")
     groups = groups.filter(pl.col("time").is_not_null())
     utc = pl.lit(one.zone in ("offset", "utc"))
+    time = stamp(pl.col("time"), one.time or "")
     if one.zone == "token" and "zone" in groups.columns:
-        utc = pl.col("zone").is_in(list(clock.UTC_TOKENS)).fill_null(value=False)
-    return groups.select("row", own=stamp(pl.col("time"), one.time or ""), own_naive=~utc).filter(
-        pl.col("own").is_not_null()
-    )
+        utc = is_offset(pl.col("zone"))
+        time = token_stamp(one.time or "")
+    return groups.select("row", own=time, own_naive=~utc).filter(pl.col("own").is_not_null())
 
 
 def without_chunk_stamps(records: pl.DataFrame) -> pl.DataFrame:

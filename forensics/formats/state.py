@@ -158,9 +158,10 @@ def times(written: pl.Series, names: Iterable[str] = ()) -> Times:
     plain = [
         text.str.to_datetime(pattern, time_unit="us", strict=False).dt.epoch("us") for pattern in NAMED_LOCAL
     ]
+    zoned = clock.abbreviated(text.str.replace(" ", "T", literal=True).str.replace(",", ".", literal=True))
     frame = frame.with_columns(
         stated=pl.coalesce(
-            pl.when(number).then(clock.epoch_any(text)), pl.when(~number).then(clock.iso(text)), *named
+            pl.when(number).then(clock.epoch_any(text)), pl.when(~number).then(clock.iso(text)), zoned, *named
         ),
         wall=pl.coalesce(local, *plain),
     )

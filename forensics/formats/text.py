@@ -110,11 +110,12 @@ def any_stamp(column: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
         column.str.replace(r"^(\d{4})[-/.](\d\d)[-/.](\d\d)[T ]", "${1}-${2}-${3}T")
         .str.replace(r"^(\S+?),(\d)", "${1}.${2}")
         .str.replace(r" (?:[A-Z]{2,5} )?m=[+-][\d.]+$", "")
-        .str.replace(r" ?(?:UTC|GMT|\+0000 UTC)$", "Z")
+        .str.replace(r"( [+-]\d{4}) [A-Z]{2,5}$", "$1")
+        .str.replace(r" ?(?:UTC|GMT)$", "Z")
         .str.replace(r" ([+-]\d\d)", "$1")
     )
-    aware = clock.iso(text)
-    local = clock.parse_stamp(text, "%Y-%m-%dT%H:%M:%S%.f")
+    aware = pl.coalesce(clock.iso(text), clock.abbreviated(text))
+    local = clock.parse_stamp(text.str.replace(r" ?[A-Z]{3,5}$", ""), "%Y-%m-%dT%H:%M:%S%.f")
     common = clock.parse_stamp(column, "%d/%b/%Y:%H:%M:%S %z")
     return pl.coalesce(aware, local, common, clock.epoch_any(column)), aware.is_null() & local.is_not_null()
 
@@ -227,7 +228,7 @@ def parse_text(data: bytes, shape: TextShape) -> Parsed:
         blank=int(table["blank"].sum()),
         unparsed=unparsed.height,
         first_unparsed=least(unparsed["line"]),
-        notes=notes,
+        notes=(*notes, *(clock.doubtful(kept["zone"]) if shape.zone == "token" else ())),
     )
 
 
@@ -272,16 +273,11 @@ def inherit(kept: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
 
 
 def is_offset(token: pl.Expr) -> pl.Expr:
-    """Hold where a zone token states its offset: ``-03``, ``+0530``, ``UTC``."""
-    return token.str.contains(r"^[+-]\d\d").fill_null(value=False) | token.is_in(
-        list(clock.UTC_TOKENS)
-    ).fill_null(value=False)
+    """Hold where a zone token states its offset: ``-03``, ``+0530``, ``UTC``, ``CET``."""
+    return clock.offset_min(token).is_not_null()
 
 
 def token_stamp(pattern: str) -> pl.Expr:
-    """Parse a stamp whose zone is a token of its own; an abbreviation leaves it naive."""
-    token = pl.col("zone")
-    sign = pl.when(token.str.starts_with("-")).then(-1).otherwise(1)
-    hours = token.str.extract(r"^[+-](\d\d)").cast(pl.Int64, strict=False).fill_null(0)
-    minutes = token.str.extract(r"^[+-]\d\d:?(\d\d)").cast(pl.Int64, strict=False).fill_null(0)
-    return clock.parse_stamp(pl.col("time"), pattern) - sign * (hours * 3600 + minutes * 60) * 1_000_000
+    """Parse a stamp whose zone is a token of its own; an abbreviation that means several offsets leaves it naive."""
+    minutes = clock.offset_min(pl.col("zone")).fill_null(0)
+    return clock.parse_stamp(pl.col("time"), pattern) - minutes * 60 * 1_000_000

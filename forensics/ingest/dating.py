@@ -7,64 +7,25 @@ Every choice is said in the limits of the source.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.source import Source, Zone
+from forensics.ingest import offsets
+from forensics.ingest.wall import MINUTE, SCALE, SECOND, Repeat, Rule, in_years, is_late, no_turns, to_utc
+from forensics.model.source import Zone
 from forensics.sources import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SECOND = 1_000_000
-MINUTE = 60 * SECOND
+    from forensics.ingest.wall import Facts
+    from forensics.model.source import Source
+
 DAY_S = 86_400
-SCALE = {"ts": 1, "first_us": 1, "last_us": 1, "second": SECOND, "minute": MINUTE}
-"""Columns that hold instants, and how many microseconds their unit has."""
 TURN_S = 200 * DAY_S
 """A step so large between two lines without a year is New Year, not a pause."""
-OFFSETS_MIN = range(-12 * 60, 14 * 60 + 1, 15)
-"""Offsets that zones have: quarters of an hour."""
-SAME_MINUTES = 3
-"""Minutes of equal content that must agree on an offset before it is believed."""
-AGREE = 0.8
-"""Share of the minutes found in both that must agree on the offset of their neighbourhood."""
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the reader knows about one input besides its digest."""
-
-    source: Source
-    yearless: bool = False
-    zoneless: bool = False
-    modified_us: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """How the naive stamps of one source become instants."""
-
-    zone: str
-    year: int | None
-    """Year of the last line of a source without years."""
-    turns: pl.DataFrame
-    """(minute, years): how many years earlier a minute lies, where the log runs over New Year."""
-    repeat: Repeat | None
-    offsets: pl.DataFrame | None
-    """(minute, offset_min): the offset from UTC that another input shows, from that minute on; None: the zone decides."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """Where the stamps step back by up to an hour: from there on the second of two readings is meant."""
-
-    shard: int
-    """All later shards follow the step; in this one the marked rows do."""
-    at_s: int
-    """Wall clock at the step, in seconds."""
 
 
 def dated(
@@ -81,32 +42,38 @@ def dated(
         if fact.yearless and fact.source.index in tracks
     }
     years = find_years(frames, facts, turns)
+    stated = {
+        fact.source.index: zones(fact.source)
+        if fact.source.index in naive or fact.zoneless
+        else fact.source.zone
+        if fact.source.skipped
+        else Zone("UTC", "stated")
+        for fact in facts
+    }
+    plain = {
+        index: Rule(
+            zone.name or "UTC",
+            years[index][0] if index in years else None,
+            turns.get(index, no_turns()),
+            repeats.get(index),
+            None,
+        )
+        for index, zone in stated.items()
+        if index in naive
+    }
+    rules, found = offsets.found(frames, plain, stated, facts)
     sources: list[Source] = []
-    rules: dict[int, Rule] = {}
     for fact in facts:
         index = fact.source.index
-        zone = zones(fact.source) if index in naive or fact.zoneless else Zone("UTC", "stated")
         limits = fact.source.limits
-        offsets = None
         if year := years.get(index):
             turned = turns[index].height and turns[index]["years"].n_unique() > 1
             limits += (
                 f"the lines carry no year: {year[0]}{' for the last ones' if turned else ''}, because {year[1]}",
             )
-        if index in naive:
-            rule = Rule(
-                zone.name or "UTC",
-                year[0] if year else None,
-                turns.get(index, no_turns()),
-                repeats.get(index),
-                None,
-            )
-            if zone.rule in ("assumed", "unknown"):
-                offsets, zone = inferred(frames["sketch"], index, rule, naive, facts, zone)
-            rule = replace(rule, offsets=offsets)
-            rules[index] = rule
-            limits += doubts(frames["seconds"], index, rule)
-        sources.append(replace(fact.source, zone=zone, limits=limits))
+        if index in rules:
+            limits += doubts(frames["seconds"], index, rules[index])
+        sources.append(replace(fact.source, zone=found[index], limits=limits))
     return sources, {name: shift(frame, rules) for name, frame in frames.items()}
 
 
@@ -172,11 +139,6 @@ def step_back(table: pl.DataFrame) -> Repeat | None:
     if seams.height:
         found.append(Repeat(int(seams["shard"][0]) - 1, int(seams["first"][0])))
     return min(found, key=lambda item: item.shard) if found else None
-
-
-def no_turns() -> pl.DataFrame:
-    """Return the turns of a log that stays in one year."""
-    return pl.DataFrame(schema={"minute": pl.Int64, "years": pl.Int64})
 
 
 def turn_of_year(table: pl.DataFrame) -> pl.DataFrame:
@@ -249,18 +211,6 @@ def doubts(seconds: pl.DataFrame, index: int, rule: Rule) -> tuple[str, ...]:
     )
 
 
-def in_years(frame: pl.DataFrame, rule: Rule, column: str, scale: int) -> pl.Series:
-    """Return a column of naive stamps in microseconds, in the year that they mean."""
-    micros = frame.select(value=pl.col(column) * scale)
-    if rule.year is None:
-        return micros["value"]
-    table = micros.with_columns(minute=pl.col("value") // MINUTE).join(
-        rule.turns, on="minute", how="left", maintain_order="left"
-    )
-    year = pl.lit(rule.year) + pl.col("years").fill_null(0)
-    return table.select(clock.with_year(pl.col("value"), year).alias("value"))["value"]
-
-
 def shift(frame: pl.DataFrame, rules: dict[int, Rule]) -> pl.DataFrame:
     """Turn the naive instants of a frame into UTC."""
     if "naive" not in frame.columns:
@@ -281,83 +231,3 @@ def shift(frame: pl.DataFrame, rules: dict[int, Rule]) -> pl.DataFrame:
                 part = part.with_columns((utc // scale).alias(column))
         parts.append(part.with_columns(naive=pl.lit(value=False)))
     return pl.concat(parts).drop("repeated", strict=False)
-
-
-def is_late(part: pl.DataFrame, repeat: Repeat | None) -> pl.Series:
-    """Tell which rows follow the step back, and are near enough to it for it to matter."""
-    if repeat is None:
-        return pl.Series([False]).new_from_index(0, part.height)
-    lead = next(name for name in SCALE if name in part.columns)
-    near = (pl.col(lead) * SCALE[lead] // SECOND - repeat.at_s).abs() <= 2 * 3600
-    after = (pl.col("shard") > repeat.shard) | ((pl.col("shard") == repeat.shard) & pl.col("repeated"))
-    return part.select((near & after).fill_null(value=False).alias("late"))["late"]
-
-
-def to_utc(micros: pl.Series, rule: Rule, late: pl.Series) -> pl.Series:
-    """Turn wall-clock microseconds into UTC by the rule's zone or the offsets found."""
-    table = pl.DataFrame({"micros": micros, "late": late})
-    if rule.offsets is None:
-        return table.select(clock.to_utc(pl.col("micros"), rule.zone, late=pl.col("late")).alias("utc"))[
-            "utc"
-        ]
-    wanted = table.with_row_index("row").with_columns(minute=pl.col("micros") // MINUTE).sort("minute")
-    joined = wanted.join_asof(rule.offsets, on="minute").with_columns(pl.col("offset_min").backward_fill())
-    return joined.sort("row").select(utc=pl.col("micros") - pl.col("offset_min").cast(pl.Int64) * MINUTE)[
-        "utc"
-    ]
-
-
-def inferred(
-    sketch: pl.DataFrame, index: int, rule: Rule, naive: set[int], facts: tuple[Facts, ...], assumed: Zone
-) -> tuple[pl.DataFrame | None, Zone]:
-    """Find the offset of a zone-less source from minutes whose lines another input shows with an offset."""
-    mine = sketch.filter((pl.col("source") == index) & pl.col("naive"))
-    mine = mine.with_columns(minute=in_years(mine, rule, "minute", MINUTE) // MINUTE)
-    mine = mine.group_by("minute", "lane", "ident").agg(pl.col("n").sum(), pl.col("hash").sum()).drop_nulls()
-    # A heartbeat says the same every minute, and would fit at any offset: only what was said once tells when.
-    mine = mine.filter(pl.col("hash").is_unique())
-    others = sketch.filter(~pl.col("source").is_in(list(naive)))
-    pairs: list[pl.DataFrame] = []
-    for key in ("ident", "service"):
-        theirs = others.group_by("source", "minute", "lane", key).agg(pl.col("n").sum(), pl.col("hash").sum())
-        theirs = theirs.filter(pl.struct("source", "hash").is_unique()).rename(
-            {"minute": "utc", key: "other"}
-        )
-        pairs.append(mine.join(theirs, on=["lane", "n", "hash"]).select("source", "minute", "utc", "n"))
-    found = pl.concat(pairs).with_columns(offset_min=pl.col("minute") - pl.col("utc"))
-    found = found.filter(pl.col("offset_min").is_in(list(OFFSETS_MIN))).unique()
-    best = found.group_by("source", "offset_min").agg(minutes=pl.col("minute").n_unique())
-    best = best.filter(pl.col("minutes") >= SAME_MINUTES).sort(
-        ["minutes", "source", "offset_min"], descending=[True, False, False]
-    )
-    if not best.height:
-        return None, assumed
-    source = int(best["source"][0])
-    offsets = best.filter(pl.col("source") == source).sort("minutes", descending=True)["offset_min"].to_list()
-    matched = found.filter((pl.col("source") == source) & pl.col("offset_min").is_in(offsets[:2]))
-    steps = (
-        matched.group_by("minute")
-        .agg(pl.col("offset_min").mode().min())
-        .sort("minute")
-        .select("minute", "offset_min")
-    )
-    share = float((steps["offset_min"] == offsets[0]).mean() or 0.0)
-    if share >= AGREE:
-        steps = steps.filter(pl.col("offset_min") == offsets[0])
-    elif not in_two_pieces(steps["offset_min"]):
-        return None, assumed
-    names = [offset_name(value) for value in dict.fromkeys(steps["offset_min"].to_list())]
-    other = next(fact.source.name for fact in facts if fact.source.index == source)
-    why = f"{steps.height} minutes of its lines stand in {other} with their offset from UTC"
-    return steps, Zone(", then ".join(names), "inferred", why)
-
-
-def in_two_pieces(offsets: pl.Series) -> bool:
-    """Tell whether the offset changes once, as at the turn of summer time."""
-    return int((offsets != offsets.shift(1)).sum() or 0) == 1
-
-
-def offset_name(minutes: int) -> str:
-    """Write an offset as UTC-03:00."""
-    hours, rest = divmod(abs(minutes), 60)
-    return f"UTC{'-' if minutes < 0 else '+'}{hours:02d}:{rest:02d}"

@@ -27,7 +27,7 @@ from forensics.model.source import Lines, Source, Zone
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from forensics.ingest.dating import Facts
+    from forensics.ingest.wall import Facts
 
 LINE_COLUMNS = ("line", "first_line", "last_line", "first_at", "last_at")
 

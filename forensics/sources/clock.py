@@ -30,6 +30,18 @@ REPEATED = 4_500_000_000_000_000
 STEP_BACK = (-3_605_000_000, -900_000_000)
 """Steps (µs) that the end of summer time can make between two lines: up to an hour, less the pause between them."""
 UTC_TOKENS = ("UTC", "GMT", "Z", "Etc/UTC")
+ABBREVIATIONS = {
+    **dict.fromkeys(UTC_TOKENS, 0),
+    "ACDT": 630, "ACST": 570, "ADT": -180, "AEDT": 660, "AEST": 600, "AKDT": -480, "AKST": -540, "AST": -240, "AWST": 480, "BST": 60, "CAT": 120, "CEST": 120, "CET": 60, "ChST": 600, "EAT": 180, "EDT": -240, "EEST": 180, "EET": 120, "EST": -300, "HDT": -540, "HKT": 480, "HST": -600, "IDT": 180, "JST": 540, "KST": 540, "MDT": -360, "MEST": 120, "MET": 60, "MSK": 180, "MST": -420, "NDT": -150, "NST": -210, "NZDT": 780, "NZST": 720, "PDT": -420, "PKT": 300, "SAST": 120, "SST": -660, "WAT": 60, "WEST": 60, "WET": 0, "WIB": 420, "WIT": 540, "WITA": 480,
+}  # fmt: skip
+"""Abbreviations that mean one offset wherever they are in use, in minutes (IANA tz database, since 2019)."""
+AMBIGUOUS = {
+    "CDT": "-05:00 (North America) or -04:00 (Cuba)",
+    "CST": "-06:00 (North America), +08:00 (China) or -05:00 (Cuba)",
+    "IST": "+05:30 (India), +01:00 (Ireland) or +02:00 (Israel)",
+    "PST": "-08:00 (North America) or +08:00 (Philippines)",
+}
+"""Abbreviations that stand for several offsets, with these (IANA tz database, since 2019)."""
 
 
 def zone(name: str, where: str = "--tz") -> ZoneInfo:
@@ -73,6 +85,29 @@ def mark_repeats(records: pl.DataFrame) -> pl.DataFrame:
     return records.with_columns(
         ts=pl.col("ts") + pl.when(naive & (back.cum_sum() > 0)).then(REPEATED).otherwise(0)
     )
+
+
+def offset_min(token: pl.Expr) -> pl.Expr:
+    """Return the offset in minutes that a zone's token states (``-03``, ``+0530``, ``UTC``, ``CEST``); null where it states none."""
+    sign = pl.when(token.str.starts_with("-")).then(-1).otherwise(1)
+    hours, minutes = (
+        token.str.extract(r"^[+-](\d\d):?(\d\d)?$", group).cast(pl.Int64, strict=False) for group in (1, 2)
+    )
+    named = token.replace_strict(ABBREVIATIONS, default=None, return_dtype=pl.Int64)
+    return pl.coalesce(sign * (hours * 60 + minutes.fill_null(0)), named)
+
+
+def abbreviated(text: pl.Expr) -> pl.Expr:
+    """Parse an ISO time that ends with a zone's abbreviation; null where there is none, or one that means several offsets."""
+    minutes = offset_min(text.str.extract(r" ?([A-Z]{3,5})$"))
+    wall = parse_stamp(text.str.replace(r" ?[A-Z]{3,5}$", ""), "%Y-%m-%dT%H:%M:%S%.f")
+    return wall - minutes * 60 * 1_000_000
+
+
+def doubtful(tokens: pl.Series) -> tuple[str, ...]:
+    """Say of abbreviations that mean several offsets that they do; what was taken is said of the source."""
+    found = sorted(set(tokens.drop_nulls().unique()) & set(AMBIGUOUS))
+    return tuple(f"stamps say {name}, which stands for {AMBIGUOUS[name]}" for name in found)
 
 
 def parse_stamp(column: pl.Expr, pattern: str) -> pl.Expr:
@@ -138,11 +173,11 @@ def instant(text: str, tz: ZoneInfo, *, where: str, latest: int | None = None) -
 
 
 def stated_zone(name: str | None, offset: int | None) -> dt.tzinfo | None:
-    """Return the zone that a time states; an abbreviation other than UTC is refused, since it means several zones."""
+    """Return the zone that a time states; an abbreviation that means several is refused."""
     if offset is not None:
         return dt.timezone(dt.timedelta(seconds=offset))
-    if name in UTC_TOKENS:
-        return dt.UTC
+    if name in ABBREVIATIONS:
+        return dt.timezone(dt.timedelta(minutes=ABBREVIATIONS[name]))
     if name is None:
         return None
     raise ValueError(name)

@@ -374,9 +374,9 @@ class TestPostgres:
         """A statement over several lines and its details are one record; nothing is unparsed."""
         found, said = parsed(
             tmp_path,
-            "2026-11-29 13:21:44.933 CET [8] ERROR:  x\n"
-            "2026-11-29 13:21:44.933 CET [8] STATEMENT:  select\n\t1/0\n\n"
-            "2026-11-29 13:21:45.000 CET [9] LOG:  y\n",
+            "2026-11-29 13:21:44.933 CST [8] ERROR:  x\n"
+            "2026-11-29 13:21:44.933 CST [8] STATEMENT:  select\n\t1/0\n\n"
+            "2026-11-29 13:21:45.000 CST [9] LOG:  y\n",
         )
         assert said.records is not None
 
@@ -384,6 +384,7 @@ class TestPostgres:
         assert (said.in_records, said.blank, said.unparsed) == (4, 1, 0)
         assert said.records["cont"].to_list() == [False, True, True, False]
         assert said.records["naive"].to_list() == [True] * 4
+        assert [note[:26] for note in said.notes] == ["stamps say CST, which stan"]
 
 
 class TestBareFiles:
@@ -699,7 +700,8 @@ class TestPostgresRecords:
         assert said.records is not None
 
         assert said.records["message"].to_list() == ["FATAL:  sorry, too many clients already"]
-        assert said.records["naive"].to_list() == [True]
+        assert said.records["naive"].to_list() == [False]
+        assert instant(said.records["ts"][0]) == "2026-11-29T12:20:39.493000"
         assert (said.in_records, said.unparsed, said.first_unparsed) == (1, 1, 2)
 
 

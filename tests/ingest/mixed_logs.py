@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from forensics import formats
 from forensics.engine import local
-from forensics.ingest import dating, fold, plan
+from forensics.ingest import fold, plan, wall
 from forensics.model.digest import Digest, Evidence, total
 from forensics.model.plug import Transport
 from forensics.model.source import Source, Zone
@@ -225,7 +225,7 @@ def settled(item: plan.Plan, digests: Sequence[Digest]) -> Evidence:
     """Fold digests in the order given."""
     assert isinstance(item.plug, Transport)
     source = Source(0, "api.log", None, 0, item.format_name)
-    fact = dating.Facts(
+    fact = wall.Facts(
         source, yearless=not item.plug.year, zoneless=item.plug.zone == "none", modified_us=START_US
     )
     return fold.settle(total(digests), (fact,), lambda _: Zone("UTC", "given"), {0: True})

@@ -219,3 +219,82 @@ def test_newest_first_is_read_in_the_order_of_making(tmp_path: Path) -> None:
 
     assert hits["fid"].n_unique() == 1
     assert hits["line"].to_list() == [1, 3]
+
+
+POSTGRES = [
+    "2026-11-29 18:14:00.434 IST [1] LOG:  starting PostgreSQL 15.14",
+    "2026-11-29 18:19:02.450 IST [27] LOG:  checkpoint starting: time",
+]
+
+
+def test_the_offset_of_a_sibling(tmp_path: Path) -> None:
+    """A log without a zone takes the offset of another of its kind where only that puts it among the dated inputs."""
+    stamps = [1_795_956_242 + 7 * step for step in range(60)]
+    write(tmp_path, "host.jsonl", journal(stamps))
+    local = [dt.datetime.fromtimestamp(at + 19800, dt.UTC).strftime("%b %d %H:%M:%S") for at in stamps]
+    write(tmp_path, "host.short.txt", [f"{at} {MESSAGE.format(n)}" for n, at in enumerate(local)])
+    write(tmp_path, "postgres.log", POSTGRES)
+
+    evidence = read(tmp_path)
+
+    zone = source(evidence, "postgres.log").zone
+    assert (zone.name, zone.rule) == ("UTC+05:30", "inferred")
+    assert instants(evidence, "postgres.log") == ["2026-11-29 12:44:00", "2026-11-29 12:49:02"]
+    assert zone.why.startswith("at the offset of host.short.txt its times lie among")
+
+
+def test_a_span_alone_is_told_and_not_applied(tmp_path: Path) -> None:
+    """Where nothing but the span fits an offset, the log stays as assumed and the report says which would fit."""
+    write(tmp_path, "host.jsonl", journal([1_795_956_242 + 7 * step for step in range(60)]))
+    write(tmp_path, "postgres.log", POSTGRES)
+
+    zone = source(read(tmp_path), "postgres.log").zone
+
+    assert (zone.name, zone.rule) == ("UTC", "assumed")
+    assert zone.why.endswith("; at UTC+05:30 they would lie among those of the dated inputs")
+
+
+def test_the_offset_of_the_same_requests(tmp_path: Path) -> None:
+    """A gateway with an offset and an application without one log the same requests: that tells the offset."""
+    paths = [f"/{name}" for name in ("cart", "login", "search", "list", "cart", "order", "login", "pay")]
+    at = [dt.datetime(2026, 11, 29, 12, 44, 7 * step, tzinfo=dt.UTC) for step in range(len(paths))]
+    write(
+        tmp_path,
+        "gateway.log",
+        [
+            f'203.0.113.9 - - [{moment:%d/%b/%Y:%H:%M:%S} +0000] "GET {path} HTTP/1.1" 200 12'
+            for moment, path in zip(at, paths, strict=True)
+        ],
+    )
+    write(
+        tmp_path,
+        "app.log",
+        [
+            f'[GIN] {moment - dt.timedelta(hours=3):%Y/%m/%d - %H:%M:%S} | 200 |     1.5ms |    10.0.0.1 | GET      "{path}"'
+            for moment, path in zip(at, paths, strict=True)
+        ],
+    )
+
+    evidence = read(tmp_path)
+
+    assert (source(evidence, "app.log").zone.name, source(evidence, "app.log").zone.rule) == (
+        "UTC-03:00",
+        "inferred",
+    )
+    assert instants(evidence, "app.log")[0] == "2026-11-29 12:44:00"
+
+
+def test_a_probe_tells_no_offset(tmp_path: Path) -> None:
+    """What comes every 30 s fits at every quarter of an hour."""
+    at = [
+        dt.datetime(2026, 11, 29, 8, tzinfo=dt.UTC) + dt.timedelta(seconds=30 * step) for step in range(600)
+    ]
+    gateway = [f'203.0.113.9 - - [{one:%d/%b/%Y:%H:%M:%S} +0000] "GET /health HTTP/1.1" 200 12' for one in at]
+    write(tmp_path, "gateway.log", gateway)
+    app = [
+        f'[GIN] {one:%Y/%m/%d - %H:%M:%S} | 200 |     1.5ms |    10.0.0.1 | GET      "/health"'
+        for one in at[60:500]
+    ]
+    write(tmp_path, "app.log", app)
+
+    assert source(read(tmp_path), "app.log").zone.rule == "assumed"

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import warnings
+import zoneinfo
 
 import polars as pl
 import pytest
@@ -294,15 +295,16 @@ class TestInstant:
         except UsageError:
             return
 
-    @pytest.mark.parametrize("machine", ["America/New_York", "Asia/Tokyo"])
-    def test_abbreviation_is_not_the_machines(self, machine: str) -> None:
-        """An abbreviation is refused or means the same on every machine."""
+    @pytest.mark.parametrize("machine", ["America/New_York", "America/Chicago", "Asia/Tokyo"])
+    @pytest.mark.parametrize(("zone", "said"), [("EST", "2026-01-08T15:00:00+00:00"), ("CST", "refused")])
+    def test_abbreviation_is_not_the_machines(self, machine: str, zone: str, said: str) -> None:
+        """An abbreviation means the same on every machine, and is refused where it means several offsets."""
         code = (
             "from forensics.sources import clock\n"
             "from forensics.model.errors import UsageError\n"
-            "try: print(clock.instant('2026-01-08 10:00 EST', clock.zone('UTC'), where='x'))\n"
+            "try: print(clock.instant('2026-01-08 10:00 {}', clock.zone('UTC'), where='x'))\n"
             "except UsageError: print('refused')\n"
-        )
+        ).format(zone)
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", code],
             env={**os.environ, "TZ": machine},
@@ -311,12 +313,58 @@ class TestInstant:
             check=False,
         )
 
-        assert done.stdout.strip() in ("refused", str(us("2026-01-08T15:00:00+00:00")))
-        # Tokyo reads it as UTC or warns, New York as its own zone: the same command, two answers
-        assert done.stdout.strip() == "refused" or machine == "Asia/Tokyo"
+        assert done.stdout.strip() == (said if said == "refused" else str(us(said)))
 
     def test_no_warning_for_full_instants(self) -> None:
         """Reading an instant prints nothing."""
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert self.read("2026-11-29T12:00:00Z") == NOON
+
+
+class TestZoneTokens:
+    """What stands behind a time."""
+
+    def test_table_is_that_of_the_tz_database(self) -> None:
+        """Every abbreviation in use since 2019 means one offset in the table, or is named as meaning several."""
+        said: dict[str, set[int]] = {}
+        for name in zoneinfo.available_timezones():
+            for year in range(2019, 2027):
+                for month in (1, 7):
+                    moment = dt.datetime(year, month, 1, tzinfo=zoneinfo.ZoneInfo(name))
+                    offset = moment.utcoffset()
+                    if (token := moment.tzname()) and token.isalpha() and offset is not None:
+                        said.setdefault(token, set()).add(round(offset.total_seconds() / 60))
+        named = {token: minutes for token, minutes in clock.ABBREVIATIONS.items() if token in said}
+
+        assert {token: {minutes} for token, minutes in named.items()} == {
+            token: minutes for token, minutes in said.items() if len(minutes) == 1
+        }
+        assert set(clock.AMBIGUOUS) == {token for token, minutes in said.items() if len(minutes) > 1}
+
+    @pytest.mark.parametrize(
+        ("token", "minutes"),
+        [
+            ("-03", -180),
+            ("+0530", 330),
+            ("+05:30", 330),
+            ("-0330", -210),
+            ("UTC", 0),
+            ("CEST", 120),
+            ("EST", -300),
+            ("CST", None),
+            ("IST", None),
+            ("XYZ", None),
+            ("", None),
+            (None, None),
+        ],
+    )
+    def test_offset_of_a_token(self, token: str | None, minutes: int | None) -> None:
+        """Offsets and abbreviations of one meaning are read; nothing is guessed for the others."""
+        assert run(clock.offset_min, token) == [minutes]
+
+    def test_a_leap_second_is_the_second_after(self) -> None:
+        """Second 60 is read as the first of the next minute, with any fraction."""
+        stamps = run(clock.iso, "2016-12-31T23:59:60Z", "2016-12-31T23:59:60.250+00:00")
+
+        assert stamps == [us("2017-01-01T00:00:00+00:00"), us("2017-01-01T00:00:00.250+00:00")]

@@ -21,6 +21,7 @@ from forensics.formats import postgres_records
 from forensics.formats.text import lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
+from forensics.sources import clock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,6 +92,7 @@ def parse(data: bytes) -> Parsed:
         in_records=raw.height - before.height,
         blank=blank.height,
         unparsed=lost.height,
+        notes=clock.doubtful(rows["raw"].str.extract(r"^\S+ \S+ ([A-Z]{3,5}),")),
         first_unparsed=least(lost["line"]),
     )
 

@@ -2,7 +2,7 @@ r"""PostgreSQL ``log_destination = 'jsonlog'`` (15 and later): one object a line
 
     {"timestamp":"2026-11-29 13:20:39.493 UTC","pid":21337,"error_severity":"ERROR","message":"relation \"nope\" does not exist", …}
 
-The time is when the line was written, with the abbreviation of log_timezone: other than UTC and GMT that is not known. Fields that are empty are
+The time is when the line was written, with the abbreviation of log_timezone: one that stands for several offsets leaves it local. Fields that are empty are
 left out. Reference: postgres/postgres src/backend/utils/error/jsonlog.c.
 """
 
@@ -17,6 +17,7 @@ from forensics.formats import postgres_records
 from forensics.formats.text import lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
+from forensics.sources import clock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +53,7 @@ def parse(data: bytes) -> Parsed:
         in_records=table.height,
         blank=blank,
         unparsed=left.height,
+        notes=clock.doubtful(table["timestamp"].str.extract(r" ([A-Z]{3,5})$")),
         first_unparsed=least(left["line"]),
     )
 
