@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.formats.starts import start
-from forensics.formats.text import ANSI, is_offset, lines_of, stamp_and_zone
+from forensics.formats import heads
+from forensics.formats.heads import ANSI
+from forensics.formats.text import is_offset, lines_of, stamp_and_zone
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from forensics.model.plug import MessageFormat
 
@@ -44,12 +45,13 @@ def order(messages: Mapping[str, MessageFormat]) -> list[MessageFormat]:
     return sorted(messages.values(), key=lambda fmt: (-fmt.pattern.count("(?P<"), fmt.name))
 
 
-def fits(lines: pl.Series, fmt: MessageFormat) -> pl.Series:
+def fits(lines: Sequence[str], fmt: MessageFormat) -> list[bool]:
     """Tell which lines are of a format."""
-    text = lines
     if fmt.prepare:
-        text = lines.to_frame("raw").select(fmt.prepare(pl.col("raw")))["raw"]
-    return text.str.contains(fmt.pattern).fill_null(value=False)
+        text = pl.DataFrame({"raw": lines}, schema={"raw": pl.String}).select(fmt.prepare(pl.col("raw")))
+        return text.to_series().str.contains(fmt.pattern).fill_null(value=False).to_list()
+    find = heads.finder(fmt.pattern)
+    return [bool(find(line)) for line in lines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +59,13 @@ class Head:
     """The lines of a head that can begin a record, by how they begin."""
 
     total: int
-    parts: dict[str, pl.Series]
+    parts: dict[str, list[str]]
     texts: dict[str, str] = field(default_factory=dict)
 
-    def of(self, fmt: MessageFormat) -> dict[str, pl.Series]:
+    def of(self, fmt: MessageFormat) -> dict[str, list[str]]:
         """Return the parts in which a format may have lines: those with its beginnings and one of its anchors.
 
-        Python's search over a joined part is far cheaper than a column's, and rules out nine formats of ten.
+        Python's search over a joined part is cheap, and rules out nine formats of ten.
         """
         return {
             name: part
@@ -81,15 +83,15 @@ class Head:
 
 def record_starts(head: bytes) -> Head:
     """Return the lines of a head that can begin a record, without colours and without a last line that is cut."""
-    lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
-    if b"\x1b" in head:
-        lines = lines.str.replace_all(ANSI, "")
-    raw = pl.DataFrame({"raw": lines.str.strip_suffix("\r")})
-    kept = raw.filter(~pl.col("raw").str.contains(f"{CONTINUES}|{ASIDE}")).with_columns(
-        start=start(pl.col("raw"))
-    )
-    parts = kept.partition_by("start", as_dict=True, include_key=False)
-    return Head(kept.height, {str(name[0]): part["raw"] for name, part in parts.items()})
+    return by_beginning(heads.without(heads.lines(head), f"{CONTINUES}|{ASIDE}", "$^"))
+
+
+def by_beginning(lines: Sequence[str]) -> Head:
+    """Part lines by how they begin."""
+    parts: dict[str, list[str]] = {}
+    for line in lines:
+        parts.setdefault(heads.beginning(line), []).append(line)
+    return Head(len(lines), parts)
 
 
 def scores(head: bytes, messages: Mapping[str, MessageFormat]) -> dict[str, float]:
@@ -99,8 +101,8 @@ def scores(head: bytes, messages: Mapping[str, MessageFormat]) -> dict[str, floa
     for fmt in messages.values():
         near = lines.of(fmt) if fmt.time else {}
         if near:
-            share = sum(int(fits(part, fmt).sum()) for part in near.values()) / lines.total
-            found[fmt.name] = share * (1 - SPECIFIC / (1 + fmt.pattern.count("(?P<")))
+            found[fmt.name] = sum(sum(fits(part, fmt)) for part in near.values()) / lines.total
+            found[fmt.name] *= 1 - SPECIFIC / (1 + fmt.pattern.count("(?P<"))
     return found
 
 
@@ -110,18 +112,24 @@ def together(head: bytes, messages: Mapping[str, MessageFormat]) -> tuple[str, f
     Where none of them has a time, the one with most lines stands for the file.
     """
     lines = record_starts(head)
-    counts: dict[str, int] = {}
-    for fmt in order(messages):
-        for name, part in lines.of(fmt).items():
-            said = fits(part, fmt)
-            if n := int(said.sum()):
-                counts[fmt.name] = counts.get(fmt.name, 0) + n
-                lines.parts[name] = part.filter(~said)
+    counts = claimed(lines, order(messages))
     if not counts:
         return None
     dated = {name: n for name, n in counts.items() if messages[name].time and n >= FEWEST * lines.total}
     best = max(dated or counts, key=lambda name: (counts[name], name))
     return best, sum(counts.values()) / lines.total
+
+
+def claimed(lines: Head, formats: Iterable[MessageFormat]) -> dict[str, int]:
+    """Count the lines that each format gets where the first that fits gets it; takes them out of ``lines``."""
+    counts: dict[str, int] = {}
+    for fmt in formats:
+        for name, part in lines.of(fmt).items():
+            said = fits(part, fmt)
+            if any(said):
+                counts[fmt.name] = counts.get(fmt.name, 0) + sum(said)
+                lines.parts[name] = [line for line, fit in zip(part, said, strict=True) if not fit]
+    return counts
 
 
 def transport(name: str, messages: Mapping[str, MessageFormat]) -> Transport:
@@ -155,7 +163,7 @@ def sniffer(fmt: MessageFormat) -> Callable[[bytes], float]:
 
     def sniff(head: bytes) -> float:
         lines = record_starts(head)
-        said = sum(int(fits(part, fmt).sum()) for part in lines.of(fmt).values())
+        said = sum(sum(fits(part, fmt)) for part in lines.of(fmt).values())
         return said / lines.total if lines.total else 0.0
 
     return sniff

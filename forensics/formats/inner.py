@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats.heads import ANSI
 from forensics.formats.order import join_chunks, oldest_first
-from forensics.formats.text import ANSI, is_offset, stamp, token_stamp
+from forensics.formats.text import is_offset, stamp, token_stamp
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
 

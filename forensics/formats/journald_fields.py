@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats.heads import ANSI
 from forensics.formats.order import join_chunks
-from forensics.formats.text import ANSI, MARKS, lines_of
+from forensics.formats.text import MARKS, lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed
 from forensics.model.schema import RECORDS, conform

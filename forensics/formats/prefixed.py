@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from forensics.formats import heads
+from forensics.formats.heads import ANSI
 from forensics.formats.inner import finished, level, own_times
-from forensics.formats.text import ANSI, VAGUENESS, lines_of, stamp
-from forensics.model.frames import least, mean
+from forensics.formats.text import VAGUENESS, lines_of, stamp
+from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform
 
@@ -49,7 +50,7 @@ class Prefix:
     """What records and asides show about the export."""
     caps: Mapping[int, str] | None = None
     """Counts of records at which an export is cut, and what cuts it."""
-    score: Callable[[pl.Series], float] | None = None
+    score: Callable[[Sequence[str]], float] | None = None
     """Replaces the usual score of a head's lines, colours and asides taken off."""
 
 
@@ -78,27 +79,15 @@ def prefixed_transport(
     )
 
 
-@lru_cache(maxsize=8)
-def head_lines(head: bytes) -> pl.Series:
-    """Return the whole lines of a head without colours and blank ones; the formats look at the same head in turn."""
-    lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
-    lines = (lines.str.replace_all(ANSI, "") if b"\x1b" in head else lines).str.strip_suffix("\r")
-    return lines.filter(lines.str.contains(r"\S"))
-
-
 def score(head: bytes, shape: Prefix) -> float:
     """Share of the record starts of a head that fit."""
-    lines = head_lines(head)
-    if shape.aside is not None:
-        lines = lines.filter(~lines.str.contains(shape.aside) | lines.str.contains(shape.pattern))
-    if shape.continuation is not None:
-        lines = lines.filter(~lines.str.contains(shape.continuation) | lines.str.contains(shape.pattern))
-    if not len(lines):
+    lines = heads.without(heads.lines(head), shape.aside, shape.pattern)
+    lines = heads.without(lines, shape.continuation, shape.pattern)
+    if not lines:
         return 0.0
     if shape.score is not None:
         return shape.score(lines)
-    found = mean(lines.str.contains(shape.pattern)) or 0.0
-    return found * (1 - VAGUENESS / (1 + shape.pattern.count("(?P<")))
+    return heads.share(lines, shape.pattern) * (1 - VAGUENESS / (1 + shape.pattern.count("(?P<")))
 
 
 def parse(data: bytes, shape: Prefix) -> Parsed:

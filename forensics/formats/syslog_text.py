@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.formats.text import ANSI, VAGUENESS, lines_of
-from forensics.model.frames import mean
+from forensics.formats import heads
+from forensics.formats.heads import ANSI
+from forensics.formats.text import VAGUENESS
 
 if TYPE_CHECKING:
     from forensics.model.plug import Parsed
@@ -29,13 +30,9 @@ LESS = 0.98
 
 def score(head: bytes, pattern: str, evidence: str) -> float:
     """Score a head by its tagged lines; a little more than journalctl's formats where only a syslog daemon writes so."""
-    lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
-    lines = lines.filter(lines.str.contains(r"^\S"))
-    if not len(lines):
-        return 0.0
-    share = mean(lines.str.contains(pattern)) or 0.0
-    own = lines.str.contains(rf"{evidence}|{ESCAPED}|{REPEATED}").any()
-    return share * (1 - VAGUENESS / 8) if own else share * LESS
+    lines = heads.fitting(heads.lines(head), r"^\S")
+    own = heads.fitting(lines, rf"{evidence}|{ESCAPED}|{REPEATED}")
+    return heads.share(lines, pattern) * (1 - VAGUENESS / 8 if own else LESS)
 
 
 def finished(parsed: Parsed) -> Parsed:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats import heads
 from forensics.formats.envelopes import objects
 from forensics.formats.fluent import FIELDS, moment, said
 from forensics.formats.inner import finished
 from forensics.formats.text import lines_of
-from forensics.model.frames import least, mean
+from forensics.model.frames import least
 from forensics.model.plug import Parsed
 from forensics.model.schema import RECORDS, conform
 
@@ -21,13 +22,7 @@ if TYPE_CHECKING:
 
 def sniffer(pattern: str) -> Callable[[bytes], float]:
     """Score a head by the share of its lines that fit."""
-
-    def sniff(head: bytes) -> float:
-        lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
-        lines = lines.filter(lines.str.contains(r"\S"))
-        return (mean(lines.str.contains(pattern)) or 0.0) if len(lines) else 0.0
-
-    return sniff
+    return lambda head: heads.share(heads.lines(head), pattern)
 
 
 def cutter(pattern: str) -> Callable[[Sequence[bytes], bytes], bool]:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats import heads
+from forensics.formats.heads import ANSI
 from forensics.formats.order import join_chunks
-from forensics.model.frames import least, mean
+from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
@@ -23,8 +25,6 @@ from forensics.sources import clock
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-ANSI = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
-"""CSI and OSC sequences (ECMA-48)."""
 MARKS = r"^-- (?:Boot [0-9a-f]{32}|Reboot|No entries|(?:Journal|Logs) begins? at .*) --$|^-- cursor: s="
 """What journalctl prints between entries: no part of any message."""
 STATUS = r"^[●○×↻*] \S+\.(?:service|socket|timer|mount|path|target|slice|scope|device|swap|automount)\b"  # noqa: RUF001 - the mark of a failed unit
@@ -169,15 +169,8 @@ def sniffer(shape: TextShape) -> Callable[[bytes], float]:
     """Score a head by the share of its record starts that fit, continuation lines left out."""
 
     def sniff(head: bytes) -> float:
-        lines = lines_of(head if head.endswith(b"\n") or b"\n" not in head else head[: head.rindex(b"\n")])
-        if b"\x1b" in head:
-            lines = lines.str.replace_all(ANSI, "")
-        aside = lines.str.contains(rf"^[ \t]|^-- |{STATUS}|{ASIDES}") & ~lines.str.contains(r"^ \d[月월] ")
-        lines = lines.filter((lines.str.len_bytes() > 0) & ~aside)
-        if not len(lines):
-            return 0.0
-        share = mean(lines.str.contains(shape.pattern)) or 0.0
-        return share * (1 - VAGUENESS / (1 + shape.pattern.count("(?P<")))
+        lines = heads.without(heads.lines(head), rf"^[ \t]|^-- |{STATUS}|{ASIDES}", r"^ \d[月월] ")
+        return heads.share(lines, shape.pattern) * (1 - VAGUENESS / (1 + shape.pattern.count("(?P<")))
 
     return sniff
 

@@ -12,15 +12,11 @@ from difflib import get_close_matches
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from forensics import formats
-from forensics.formats import bare
-from forensics.formats.text import ANSI, lines_of
+from forensics.formats import bare, heads
 from forensics.formats.transports.journald_live import LIVE
 from forensics.ingest import twins
 from forensics.model.errors import DefinitionError, UsageError
-from forensics.model.frames import mean
 from forensics.model.plug import Monitor, Transport
 from forensics.sources import magic, sqlite, streams
 from forensics.sources.limits import noting
@@ -95,9 +91,7 @@ def prove(own: Own) -> None:
                 )
     for name, fmt in own.messages.items():
         for sample in fmt.samples:
-            first = next(
-                one for one in bare.order(formats.all_messages()) if bare.fits(pl.Series([sample]), one)[0]
-            )
+            first = next(one for one in bare.order(formats.all_messages()) if bare.fits([sample], one)[0])
             if first.name != name:
                 raise DefinitionError(
                     f"the sample {sample!r} is read as {first.name!r}",
@@ -219,9 +213,8 @@ def unknown(head: bytes) -> str:
 
 def timeless(head: bytes) -> bool:
     """Tell a text hardly a line of which carries a time: no format could place it, whatever its lines say."""
-    lines = lines_of(head).str.replace_all(ANSI, "")
-    lines = lines.filter(lines.str.contains(r"\S"))
-    return b"\0" not in head and len(lines) > 0 and (mean(lines.str.contains(TIME_OF_DAY)) or 0.0) <= TIMELESS
+    lines = heads.lines(head)
+    return b"\0" not in head and len(lines) > 0 and heads.share(lines, TIME_OF_DAY) <= TIMELESS
 
 
 def service_of(path: Path, plan: Plan) -> str:

@@ -302,9 +302,9 @@ class TestInstant:
         code = (
             "from forensics.sources import clock\n"
             "from forensics.model.errors import UsageError\n"
-            "try: print(clock.instant('2026-01-08 10:00 {}', clock.zone('UTC'), where='x'))\n"
+            f"try: print(clock.instant('2026-01-08 10:00 {zone}', clock.zone('UTC'), where='x'))\n"
             "except UsageError: print('refused')\n"
-        ).format(zone)
+        )
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", code],
             env={**os.environ, "TZ": machine},

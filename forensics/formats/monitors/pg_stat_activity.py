@@ -73,6 +73,10 @@ EVERY = (
     "count(*) of pg_stat_activity includes background processes: add where backend_type = 'client backend'"
 )
 NAMELESS = "the columns have no names: taken as time, count and limit, in this order"
+MARKS = (b"pid", b"|", b"---", "│".encode(), "─".encode())
+"""One of these stands in every table that psql prints and that is of use here."""
+MOST = 400
+"""Lines of a head that are looked at: a table begins with its columns."""
 LOGGED = {"error_severity", "message", "msg"}
 """Fields of log lines, which name a session too."""
 SERIES = "pg_stat_activity connections"
@@ -80,7 +84,10 @@ SERIES = "pg_stat_activity connections"
 
 def sniff(head: bytes) -> float:
     """1 where a table has a session's columns; 0.9 for counts with their time or limit."""
+    if not any(mark in head for mark in MARKS):
+        return 0.0
     text = decoded(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
+    text = "\n".join(text.split("\n", MOST)[:MOST])
     tables = psql.read(text).tables
     if any(is_sessions(table.columns) for table in tables):
         return 1.0

@@ -16,10 +16,11 @@ from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
 import polars as pl
 
+from forensics.formats import heads
 from forensics.formats.jsonl import whole
 from forensics.formats.prometheus import told
 from forensics.formats.text import lines_of
-from forensics.model.frames import least, mean
+from forensics.model.frames import least
 from forensics.model.plug import Monitor, Parsed
 from forensics.sources import clock
 
@@ -30,13 +31,9 @@ UNDATED = "a page of metrics does not say when it was fetched: export a range fr
 
 def sniff(head: bytes) -> float:
     """Share of lines that are metrics or their comments; without a comment or labels it is anything."""
-    lines = lines_of(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
-    lines = lines.filter(lines.str.strip_chars() != "")
-    if not len(lines) or not (
-        lines.str.contains(r"^# (?:HELP|TYPE) \S+").any() or lines.str.contains(r'^[a-z_:]\w*\{\w+="').any()
-    ):
-        return 0.0
-    return 0.95 * (mean(lines.str.contains(f"{LINE}|{COMMENT}")) or 0.0)
+    lines = heads.lines(head)
+    sure = heads.fitting(lines, r'^# (?:HELP|TYPE) \S+|^[a-z_:]\w*\{\w+="')
+    return 0.95 * heads.share(lines, f"{LINE}|{COMMENT}") if sure else 0.0
 
 
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:

@@ -17,10 +17,11 @@ from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
 import polars as pl
 
+from forensics.formats import heads
 from forensics.formats.jsonl import whole
 from forensics.formats.prometheus import STALE, told
 from forensics.formats.text import lines_of
-from forensics.model.frames import least, mean
+from forensics.model.frames import least
 from forensics.model.plug import Monitor, Parsed
 
 LINE = r"^(?:(?P<series>(?:[a-zA-Z_:][\w:]*)?(?:\{.*\})?) =>)?(?: ?(?P<value>\S+) @\[(?P<time>-?\d+(?:\.\d+)?)\])?$"
@@ -28,11 +29,7 @@ LINE = r"^(?:(?P<series>(?:[a-zA-Z_:][\w:]*)?(?:\{.*\})?) =>)?(?: ?(?P<value>\S+
 
 def sniff(head: bytes) -> float:
     """Share of lines that are a series or a value with its time."""
-    lines = lines_of(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
-    lines = lines.filter(lines.str.strip_chars() != "")
-    if not len(lines) or b" @[" not in head:
-        return 0.0
-    return mean(lines.str.contains(LINE)) or 0.0
+    return heads.share(heads.lines(head), LINE) if b" @[" in head else 0.0
 
 
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:

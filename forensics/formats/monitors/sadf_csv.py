@@ -16,11 +16,11 @@ from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
 import polars as pl
 
+from forensics.formats import heads
 from forensics.formats.jsonl import number, whole
 from forensics.formats.state import framed, times
 from forensics.formats.sysstat import ITEMS, RESTART, figure
 from forensics.formats.text import lines_of
-from forensics.model.frames import mean
 from forensics.model.plug import Monitor, Parsed
 
 HEADER = "# hostname;interval;timestamp"
@@ -29,11 +29,7 @@ ROW = r"^[^;]+;-?\d+;(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: \S+)?|\d{9,})(?:;|$)"
 
 def sniff(head: bytes) -> float:
     """Share of lines that are headers or rows; the first header must be there."""
-    lines = lines_of(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
-    lines = lines.filter(lines.str.strip_chars() != "")
-    if not len(lines) or HEADER.encode() not in head:
-        return 0.0
-    return mean(lines.str.starts_with("#") | lines.str.contains(ROW)) or 0.0
+    return heads.share(heads.lines(head), f"^#|{ROW}") if HEADER.encode() in head else 0.0
 
 
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:

@@ -20,11 +20,11 @@ from collections.abc import Mapping  # noqa: TC003 - part of the plug's signatur
 from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
+from forensics.formats import heads
 from forensics.formats.jsonl import number, whole
 from forensics.formats.state import framed
 from forensics.formats.sysstat import ITEMS, RESTART, day_of, figure
 from forensics.formats.text import lines_of
-from forensics.model.frames import mean
 from forensics.model.plug import Monitor, Parsed
 
 HEADER = re.compile(r"^Linux \S+ \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s.*)?$")
@@ -39,11 +39,8 @@ MICRO = 1_000_000
 
 def sniff(head: bytes) -> float:
     """Share of lines that are a header, a row or a summary; the first line names the system."""
-    lines = lines_of(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
-    lines = lines.filter(lines.str.strip_chars() != "")
-    if not len(lines) or not HEADER.match(lines[0].strip()):
-        return 0.0
-    return mean(lines.str.contains(LINE)) or 0.0
+    lines = heads.lines(head)
+    return heads.share(lines, LINE) if lines and HEADER.match(lines[0].strip()) else 0.0
 
 
 @dataclass(slots=True)

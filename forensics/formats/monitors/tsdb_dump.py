@@ -15,10 +15,11 @@ from pathlib import Path  # noqa: TC003 - part of the plug's signature
 
 import polars as pl
 
+from forensics.formats import heads
 from forensics.formats.jsonl import whole
 from forensics.formats.prometheus import told
 from forensics.formats.text import lines_of
-from forensics.model.frames import least, mean
+from forensics.model.frames import least
 from forensics.model.plug import Monitor, Parsed
 
 LINE = r'^\{(?:__name__="(?P<name>[^"]*)")?(?:, ?)?(?P<labels>.*)\} (?P<value>\S+) (?P<time>-?\d{10,16})$'
@@ -26,9 +27,7 @@ LINE = r'^\{(?:__name__="(?P<name>[^"]*)")?(?:, ?)?(?P<labels>.*)\} (?P<value>\S
 
 def sniff(head: bytes) -> float:
     """Share of lines that are a series, a value and milliseconds."""
-    lines = lines_of(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
-    lines = lines.filter(lines.str.strip_chars() != "")
-    return (mean(lines.str.contains(LINE)) or 0.0) if len(lines) else 0.0
+    return heads.share(heads.lines(head), LINE)
 
 
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:

@@ -8,20 +8,26 @@ printed with the lines that they have. Reference: aws/aws-cli awscli/customizati
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
+from forensics.formats import heads
 from forensics.formats.cloudwatch import stream_parts
 from forensics.formats.prefixed import CONTINUES, Prefix, prefixed_transport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PATTERN = r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}000\+00:00) (?P<stream>[^\s:*]+) (?P<message>.*)$"
 TAGGED = r"^\S+ [^\s/]+ [^\s\[\]:/]+(?:\[\d+\])?: "
 """A journal or syslog line has a program behind a host, a host has no slash."""
 
 
-def scored(lines: pl.Series) -> float:
+def scored(lines: Sequence[str]) -> float:
     """Score lines whose second word is no host before a program."""
-    fits = lines.str.contains(PATTERN) & ~lines.str.contains(TAGGED)
-    return int(fits.sum()) / len(lines)
+    fits = heads.fitting(lines, PATTERN)
+    return (len(fits) - len(heads.fitting(fits, TAGGED))) / len(lines)
 
 
 def finish(table: pl.DataFrame) -> pl.DataFrame:

@@ -14,10 +14,11 @@ from dataclasses import replace
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 from typing import TYPE_CHECKING
 
+from forensics.formats import heads
 from forensics.formats.prefixed import CONTINUES, Prefix, prefixed_transport
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Sequence
 
 PATTERN = r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (?P<message>.*)$"
 BARE = 0.9
@@ -26,9 +27,9 @@ PART = re.compile(r"^\d{6}(?:\.gz)?$")
 ECS = re.compile(r"^.+?-(?P<container>[\w.-]+)-(?P<task>[0-9a-f]{32})$")
 
 
-def scored(lines: pl.Series) -> float:
+def scored(lines: Sequence[str]) -> float:
     """Score lines lower than a format that names more of them."""
-    return BARE * int(lines.str.contains(PATTERN).sum()) / len(lines)
+    return BARE * heads.share(lines, PATTERN)
 
 
 def stream(path: Path) -> str | None:

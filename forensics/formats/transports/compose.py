@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats import heads
 from forensics.formats.inner import without_chunk_stamps
 from forensics.formats.prefixed import STAMP, Prefix, prefixed_transport
-from forensics.model.frames import mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 NAME = r"[A-Za-z0-9][\w.-]*"
 PATTERN = rf"^\r?(?P<service>{NAME})\s{{2,}}\| ?(?:(?P<time>{STAMP})(?: |$))?(?P<message>.*)$"
@@ -39,19 +39,16 @@ LEVELS = r"^(?i:TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|WARNING|ERROR|CRITICAL|FATA
 NUMBERED = r"[-_]\d+$"
 
 
-def scored(lines: pl.Series) -> float:
+def scored(lines: Sequence[str]) -> float:
     """Score lines that are not compose's own: names that end in a number are its habit, other names may be a table's."""
-    if lines.str.contains(TABLE).any():
+    if heads.fitting(lines, TABLE):
         return 0.0
-    table = (
-        pl.DataFrame({"g": lines.str.extract_groups(PATTERN)})
-        .unnest("g")
-        .filter(pl.col("service").is_not_null())
-    )
-    table = table.filter(~pl.col("service").str.contains(LEVELS))
-    share = table.height / len(lines)
-    sure = mean((table["time"].is_not_null()) | table["service"].str.contains(NUMBERED)) or 0.0
-    return share * (1.0 if sure > 0.5 else 0.6)
+    level, numbered = heads.finder(LEVELS), heads.finder(NUMBERED)
+    named = [
+        found for found in heads.groups(lines, PATTERN) if found["service"] and not level(found["service"])
+    ]
+    sure = sum(bool(found["time"] or numbered(found["service"] or "")) for found in named)
+    return len(named) / len(lines) * (1.0 if 2 * sure > len(named) else 0.6)
 
 
 def finish(table: pl.DataFrame) -> pl.DataFrame:

@@ -10,11 +10,16 @@ is when the engine received the line. Reference: moby/moby api/server/httputils/
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import polars as pl
 
+from forensics.formats import heads
 from forensics.formats.prefixed import Prefix, prefixed_transport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PATTERN = r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)) (?P<attrs>[\w.%-]+=[^\s,=\"']*(?:,[\w.%-]+=[^\s,=\"']*)*) (?P<message>.*)$"
 LOGFMT = re.compile(
@@ -24,13 +29,12 @@ LOGFMT = re.compile(
 NAMED = ("com.docker.compose.service", "com.docker.swarm.service.name", "service", "svc", "app", "name")
 
 
-def scored(lines: pl.Series) -> float:
+def scored(lines: Sequence[str]) -> float:
     """Score lines whose attributes are all the same."""
-    attrs = lines.str.extract_groups(PATTERN).struct.field("attrs")
-    given = attrs.drop_nulls().unique()
-    if len(given) != 1 or LOGFMT.match(given[0]):
+    given = [found["attrs"] for found in heads.groups(lines, PATTERN)]
+    if len(set(given)) != 1 or LOGFMT.match(given[0] or ""):
         return 0.0
-    return (len(lines) - attrs.null_count()) / len(lines)
+    return len(given) / len(lines)
 
 
 def finish(table: pl.DataFrame) -> pl.DataFrame:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats.heads import ANSI
 from forensics.formats.order import join_chunks
-from forensics.formats.text import ANSI, lines_of
+from forensics.formats.text import lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 from forensics.model.schema import RECORDS, conform

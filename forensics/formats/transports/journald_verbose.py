@@ -16,8 +16,9 @@ import re
 
 import polars as pl
 
+from forensics.formats.heads import ANSI
 from forensics.formats.journald_fields import ENTRY_MARKS, FIELDS, one_row_a_line, to_records
-from forensics.formats.text import ANSI, MARKS, lines_of
+from forensics.formats.text import MARKS, lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats import heads
 from forensics.formats.envelopes import POD, SERVICE, SEVERITY, first_of
 from forensics.formats.inner import level
 from forensics.formats.prefixed import CONTINUES, Prefix, prefixed_transport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 PATTERN = r'^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) (?P<labels>\{(?:[\w.:]+="(?:[^"\\]|\\.)*"(?:, ?|\}))+|\{\}) *(?P<message>.*)$'
 ASIDE = r"^Common labels: |^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d (?:https?://|Common labels: |Ignoring |Removing )|^https?://\S+/loki/api/"
@@ -35,9 +36,9 @@ def pick(names: Iterable[str]) -> pl.Expr:
     )
 
 
-def scored(lines: pl.Series) -> float:
+def scored(lines: Sequence[str]) -> float:
     """Score lines by their labels, which no other line has at that place."""
-    return int(lines.str.contains(PATTERN).sum()) / len(lines)
+    return heads.share(lines, PATTERN)
 
 
 def finish(table: pl.DataFrame) -> pl.DataFrame:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats import heads
 from forensics.formats.prefixed import STAMP, Prefix, prefixed_transport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 POD = r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?-(?:[a-z0-9]{5}|\d{1,3})"
 """A pod of a deployment, a daemon set or a job ends in five characters, one of a stateful set in a number."""
@@ -31,15 +32,14 @@ MANY = 3
 """Lines for each pod and container from which names that repeat are taken for a prefix."""
 
 
-def scored(lines: pl.Series) -> float:
+def scored(lines: Sequence[str]) -> float:
     """Score lines by their stamp; without stamps the names must look like pods and repeat."""
-    stamped = int(lines.str.contains(STAMPED).sum())
-    if stamped:
-        return stamped / len(lines)
-    table = pl.DataFrame({"g": lines.str.extract_groups(BARE)}).unnest("g").drop_nulls("pid")
-    if table.height < MANY * max(1, table.select("pid", "service").n_unique()):
+    if stamped := heads.share(lines, STAMPED):
+        return stamped
+    named = [(found["pid"], found["service"]) for found in heads.groups(lines, BARE) if found["pid"]]
+    if len(named) < MANY * max(1, len(set(named))):
         return 0.0
-    return 0.9 * table.height / len(lines)
+    return 0.9 * len(named) / len(lines)
 
 
 def finish(table: pl.DataFrame) -> pl.DataFrame:

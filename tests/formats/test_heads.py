@@ -1,0 +1,74 @@
+"""Heads of files: their lines, and that both regex engines see the same in them."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+import pytest
+
+from forensics import formats
+from forensics.formats import definition, heads, transports
+from forensics.formats.starts import start
+
+SAMPLES = sorted(
+    {
+        line
+        for plugs in (formats.all_transports(), formats.all_messages(), formats.all_monitors())
+        for plug in plugs.values()
+        for sample in plug.samples
+        for line in sample.splitlines()
+    }
+)
+LINES = [*SAMPLES, "", " ", "É [1] ERROR", "\uff12\uff10 x", "a\u00a0b", "\x1b[31mred\x1b[0m", "x\x0by"]
+PATTERNS = sorted(
+    {plug.pattern for plug in formats.all_messages().values() if plug.prepare is None}
+    | {
+        table["pattern"]
+        for path in definition.definitions(transports)
+        if "pattern" in (table := definition.loaded(path))
+    }
+)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: re.sub(r"\W+", "-", pattern)[:40])
+def test_both_engines_agree(pattern: str) -> None:
+    """A head is scored with one engine and read with the other: they must not differ on any known line."""
+    find = heads.finder(pattern)
+
+    assert [bool(find(line)) for line in LINES] == pl.Series(LINES).str.contains(pattern).to_list()
+
+
+def test_every_pattern_is_known_to_python() -> None:
+    """No pattern of the package falls back to the slow way."""
+    assert [pattern for pattern in PATTERNS if heads.compiled(pattern) is None] == []
+
+
+def test_a_pattern_that_python_does_not_know() -> None:
+    """Rust's classes are asked of polars."""
+    find = heads.finder(r"^[[:upper:]&&[^X]]+$" r"|\p{Greek}")
+
+    assert [bool(find(line)) for line in ("AB", "X", "β")] == [True, False, True]
+
+
+def test_beginnings_agree() -> None:
+    """A line begins in the same way for a head and for a frame."""
+    said = pl.DataFrame({"line": LINES}).select(start(pl.col("line"))).to_series().to_list()
+
+    assert [heads.beginning(line) for line in LINES] == said
+
+
+@pytest.mark.parametrize(
+    ("head", "lines"),
+    [
+        (b"", ()),
+        (b"cut", ("cut",)),
+        (b"a\r\n\n  \nb\ncut", ("a", "b")),
+        (b"\xef\xbb\xbfa\n", ("a",)),
+        (b"\x1b[1;31ma\x1b[0m\n", ("a",)),
+        (b"\xff\n", ("\N{REPLACEMENT CHARACTER}",)),
+    ],
+)
+def test_lines_of_a_head(head: bytes, lines: tuple[str, ...]) -> None:
+    """Whole lines that are not blank, without mark, colours and carriage returns; a cut one only where it is alone."""
+    assert heads.lines(head) == lines
