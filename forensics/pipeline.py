@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -94,18 +94,19 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     )  # fmt: skip
 
 
-def survey(inputs: Iterable[str], options: Options) -> Evidence:
-    """Read all inputs and say what each was recognised as, without thinking about it."""
+def survey(inputs: Iterable[str], options: Options, *, explain: bool = False) -> Evidence:
+    """Read all inputs and say what each was recognised as, and each of its streams, without thinking about it."""
     case_file = casefile.read(options.case) if options.case else casefile.CaseFile()
     zone = options.tz or case_file.timezone or clock.UTC
     clock.zone(zone)
     bring(options, case_file)
-    return gather(
-        plan.make(discover(inputs, limits=options.limits), case_file.sources),
-        Matcher(load(*options.signatures)),
-        options,
-        zone_rule(case_file, options, zone),
-    )
+    plans = plan.make(discover(inputs, limits=options.limits), case_file.sources)
+    evidence = gather(plans, Matcher(load(*options.signatures)), options, zone_rule(case_file, options, zone))
+    if not explain:
+        return evidence
+    said = {one.index: plan.streams_of(one) for one in plans}
+    explained = tuple(replace(source, streams=said[source.index]) for source in evidence.sources)
+    return replace(evidence, sources=explained)
 
 
 def bring(options: Options, case_file: casefile.CaseFile) -> None:

@@ -142,7 +142,7 @@ def by_request(table: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
     """
     took = (
         failed.filter(pl.col("duration_ms").is_not_null())
-        .select("service", ended="ts", took="duration_ms")
+        .select("service", "ended", took=pl.col("ended") - pl.col("began"))
         .sort("ended")
     )
     if not took.height or not table.height:
@@ -158,9 +158,7 @@ def by_request(table: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
     )
     usable = pl.col("ends") & (pl.col("began") == pl.col("ts")) & pl.col("took").is_not_null()
     return joined.with_columns(
-        began=pl.when(usable)
-        .then(pl.min_horizontal("ts", "ended") - (pl.col("took") * 1000).cast(pl.Int64))
-        .otherwise("began")
+        began=pl.when(usable).then(pl.min_horizontal("ts", "ended") - pl.col("took")).otherwise("began")
     )
 
 

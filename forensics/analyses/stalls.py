@@ -203,9 +203,8 @@ def call_witness(silence: Silence, end: int, evidence: Evidence) -> Witness | No
     others = evidence["calls"].filter(
         (pl.col("service") != silence.service) & (pl.col("duration_ms") >= HUNG_S * 1000)
     )
-    began = pl.col("ts") - (pl.col("duration_ms") * 1000).cast(pl.Int64)
     limit = end + MARGIN_US
-    hung = others.with_columns(began=began).filter(
+    hung = others.filter(
         (pl.col("began") < end)
         & (pl.col("ts") > silence.start + MARGIN_US)
         & (pl.col("began") > silence.start - 120 * SECOND)

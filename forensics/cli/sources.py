@@ -13,6 +13,8 @@ from forensics.cli.output import show
 from forensics.cli.progress import progress
 
 NOTHING_READ = 3
+STREAMS = 12
+"""Streams of a file whose choice is shown."""
 WIDE = 240
 """Columns where nobody looks at a terminal: no cell is broken."""
 
@@ -33,7 +35,7 @@ def command(inputs: tuple[str, ...], format_: str, *, verbose: bool, **said: Any
         )
     with progress(said.pop("progress")) as tick:
         opts = options.build(tick=tick, **said)
-        evidence = pipeline.survey(inputs, opts)
+        evidence = pipeline.survey(inputs, opts, explain=verbose)
         for where, text in (("--since", opts.since), ("--until", opts.until)):
             pipeline.edge(text, opts.tz or "UTC", evidence, where)
     rows = list_sources(evidence, opts.tz or "UTC")
@@ -42,11 +44,14 @@ def command(inputs: tuple[str, ...], format_: str, *, verbose: bool, **said: Any
     if format_ == "json":
         show(json.dumps(rows, ensure_ascii=False, indent=1))
     else:
-        table(rows, [source.choice for source in evidence.sources] if verbose else None)
+        table(
+            rows,
+            [(source.choice, *source.streams[:STREAMS]) for source in evidence.sources] if verbose else None,
+        )
     return 0 if any(row["skipped"] is None and row["records"] for row in rows) else NOTHING_READ
 
 
-def table(rows: list[dict[str, Any]], choices: list[str] | None) -> None:
+def table(rows: list[dict[str, Any]], choices: list[tuple[str, ...]] | None) -> None:
     """Print the sources as a table, and below it what limits them."""
     from rich.console import Console
     from rich.table import Table
@@ -76,7 +81,7 @@ def table(rows: list[dict[str, Any]], choices: list[str] | None) -> None:
             *row["limits"],
             *([f"not read: {row['skipped']}"] if row["skipped"] else []),
         ]
-        for note in [*notes, *([choices[index]] if choices else [])]:
+        for note in [*notes, *(choices[index] if choices else ())]:
             console.print(Text(printable(f"{row['id']} {note}")))
 
 

@@ -167,7 +167,9 @@ def parsed_shard(plan: Plan, plug: Transport, number: int, parsed: Parsed, match
     """Understand and reduce one shard."""
     assert parsed.records is not None
     named = name_services(clock.mark_repeats(oldest_first(parsed.records)), service_of(plan.item.path, plan))
-    events = understand(rows(named, physical=not (plug.escaped or plug.binary)), formats.all_messages())
+    lines = rows(named, physical=not (plug.escaped or plug.binary))
+    own = plan.first_format is not None
+    events = understand(lines, formats.all_messages(), own=own)
     frames = reducing.reduce(events, matcher) if events.height else {}
     return shard(plan, number, parsed, {**frames, "shards": counts(parsed, parsed.records)})
 

@@ -9,6 +9,7 @@ report says what to export instead.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -81,6 +82,7 @@ class Head:
         return self.texts[name]
 
 
+@lru_cache(maxsize=8)
 def record_starts(head: bytes) -> Head:
     """Return the lines of a head that can begin a record, without colours and without a last line that is cut."""
     return by_beginning(heads.without(heads.lines(head), f"{CONTINUES}|{ASIDE}", "$^"))
@@ -111,7 +113,7 @@ def together(head: bytes, messages: Mapping[str, MessageFormat]) -> tuple[str, f
 
     Where none of them has a time, the one with most lines stands for the file.
     """
-    lines = record_starts(head)
+    lines = by_beginning([line for part in record_starts(head).parts.values() for line in part])
     counts = claimed(lines, order(messages))
     if not counts:
         return None

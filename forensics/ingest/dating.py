@@ -66,6 +66,8 @@ def dated(
     for fact in facts:
         index = fact.source.index
         limits = fact.source.limits
+        if found[index].rule == "given":
+            limits = tuple(limit for limit in limits if not limit.startswith(clock.DOUBT))
         if year := years.get(index):
             turned = turns[index].height and turns[index]["years"].n_unique() > 1
             limits += (

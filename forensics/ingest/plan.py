@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from forensics import formats
 from forensics.formats import bare, heads
 from forensics.formats.transports.journald_live import LIVE
-from forensics.ingest import twins
-from forensics.model.errors import DefinitionError, UsageError
+from forensics.ingest import recognised, twins
+from forensics.model.errors import DefinitionError, UnreadableError, UsageError
 from forensics.model.plug import Monitor, Transport
 from forensics.sources import magic, sqlite, streams
 from forensics.sources.limits import noting
@@ -65,6 +65,18 @@ class Plan:
     """The input that holds all of its records too."""
     notes: tuple[str, ...] = ()
     """What is to be said of the input already."""
+
+
+def streams_of(plan: Plan) -> tuple[str, ...]:
+    """Say how the streams of an input were recognised by its head; nothing where it is not read as text."""
+    if not isinstance(plan.plug, Transport) or plan.item.live is not None:
+        return ()
+    try:
+        head = streams.head(plan.item.path)
+        found = recognised.streams(plan.plug, head, service_of(plan.item.path, plan), formats.all_messages())
+    except (OSError, UnreadableError):
+        return ()  # reading says what is wrong
+    return tuple(stream.said() for stream in found)
 
 
 def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
@@ -149,7 +161,8 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
     if ranked[0][1] < ENOUGH and head.startswith(sqlite.MAGIC):
         ranked = scored(sqlite.schema(item.path))
     (best, score), (second, runner_up) = ranked[0], ranked[1]
-    choice = f"{best} {score:.2f}, next {second} {runner_up:.2f}"
+    choice = f"{best} {score:.2f}" if score else "no format fits any line"
+    choice += f", next {second} {runner_up:.2f}" if runner_up else ""
     if score < ENOUGH or score == runner_up:
         return Plan(item, index, None, None, choice, unknown(head))
     plug, first = resolve(best)

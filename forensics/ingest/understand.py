@@ -69,8 +69,16 @@ def rows(records: pl.DataFrame, *, physical: bool) -> pl.DataFrame:
     ).drop("sub")
 
 
-def understand(table: pl.DataFrame, formats: Mapping[str, MessageFormat]) -> pl.DataFrame:
-    """Add :data:`EVENTS` and the marks ``starts`` (a record begins), ``ends`` (an exception line) and ``chains``."""
+def understand(
+    table: pl.DataFrame,
+    formats: Mapping[str, MessageFormat],
+    *,
+    own: bool = False,
+) -> pl.DataFrame:
+    """Add :data:`EVENTS` and the marks ``starts`` (a record begins), ``ends`` (an exception line) and ``chains``.
+
+    ``own`` says that the times of the lines are the program's own and not their arrival.
+    """
     table = table.with_row_index("row").with_columns(message=pl.col("message").fill_null(""))
     lines = table.filter(~pl.col("cont")).select("row", "message", start=start(pl.col("message")))
     claims: list[pl.DataFrame] = []
@@ -113,6 +121,7 @@ def understand(table: pl.DataFrame, formats: Mapping[str, MessageFormat]) -> pl.
             .otherwise("service"),
         )
         .with_columns(spent())
+        .with_columns(reach([fmt.name for fmt in formats.values() if fmt.edge == "start"] if own else []))
     )
 
 
@@ -183,6 +192,19 @@ def spent() -> pl.Expr:
         pl.Float64, strict=False
     )
     return pl.when(pl.col("kind") == "log").then(stated).otherwise(pl.col("duration_ms")).alias("duration_ms")
+
+
+def reach(at_start: list[str]) -> list[pl.Expr]:
+    """Return when the operation of a line began and ended, in microseconds; null for the one that only a duration could tell.
+
+    A line is written when the operation ends; a stamp of its own marks the start in some formats.
+    """
+    took = (pl.col("duration_ms") * 1000).round().cast(pl.Int64, strict=False)
+    first = pl.col("format").is_in(at_start).fill_null(value=False)
+    return [
+        pl.when(first).then("ts").otherwise(pl.col("ts") - took).alias("began"),
+        pl.when(first).then(pl.col("ts") + took).otherwise("ts").alias("ended"),
+    ]
 
 
 def route(path: pl.Expr) -> pl.Expr:

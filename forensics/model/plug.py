@@ -121,6 +121,13 @@ class MessageFormat:
     unconfirmed: bool = False
     """True when neither the program's source nor its output could be looked at."""
 
+    @property
+    def edge(self) -> str:
+        """Return what the time marks: the ``start`` or the ``end`` of an operation, or an ``instant``."""
+        if self.marks.startswith("start of") or ": the start" in self.marks:
+            return "start"
+        return "end" if self.marks.startswith("end of") else "instant"
+
 
 @dataclass(frozen=True, slots=True)
 class Analysis:

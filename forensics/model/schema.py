@@ -131,6 +131,8 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "status": pl.Int16(),
         "client": pl.String(),
         "duration_ms": pl.Float64(),
+        "began": pl.Int64(),
+        "ended": pl.Int64(),
         "line": pl.UInt32(),
     },
     "calls": {
@@ -139,6 +141,8 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "ts": pl.Int64(),
         "op": pl.String(),
         "duration_ms": pl.Float64(),
+        "began": pl.Int64(),
+        "ended": pl.Int64(),
         "level": pl.String(),
         "line": pl.UInt32(),
     },

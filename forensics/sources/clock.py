@@ -35,6 +35,7 @@ ABBREVIATIONS = {
     "ACDT": 630, "ACST": 570, "ADT": -180, "AEDT": 660, "AEST": 600, "AKDT": -480, "AKST": -540, "AST": -240, "AWST": 480, "BST": 60, "CAT": 120, "CEST": 120, "CET": 60, "ChST": 600, "EAT": 180, "EDT": -240, "EEST": 180, "EET": 120, "EST": -300, "HDT": -540, "HKT": 480, "HST": -600, "IDT": 180, "JST": 540, "KST": 540, "MDT": -360, "MEST": 120, "MET": 60, "MSK": 180, "MST": -420, "NDT": -150, "NST": -210, "NZDT": 780, "NZST": 720, "PDT": -420, "PKT": 300, "SAST": 120, "SST": -660, "WAT": 60, "WEST": 60, "WET": 0, "WIB": 420, "WIT": 540, "WITA": 480,
 }  # fmt: skip
 """Abbreviations that mean one offset wherever they are in use, in minutes (IANA tz database, since 2019)."""
+DOUBT = "stamps say "
 AMBIGUOUS = {
     "CDT": "-05:00 (North America) or -04:00 (Cuba)",
     "CST": "-06:00 (North America), +08:00 (China) or -05:00 (Cuba)",
@@ -107,7 +108,7 @@ def abbreviated(text: pl.Expr) -> pl.Expr:
 def doubtful(tokens: pl.Series) -> tuple[str, ...]:
     """Say of abbreviations that mean several offsets that they do; what was taken is said of the source."""
     found = sorted(set(tokens.drop_nulls().unique()) & set(AMBIGUOUS))
-    return tuple(f"stamps say {name}, which stands for {AMBIGUOUS[name]}" for name in found)
+    return tuple(f"{DOUBT}{name}, which stands for {AMBIGUOUS[name]}" for name in found)
 
 
 def parse_stamp(column: pl.Expr, pattern: str) -> pl.Expr:

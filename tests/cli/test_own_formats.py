@@ -130,3 +130,26 @@ def test_a_sample_that_another_format_reads_is_refused(folder: Path) -> None:
     (folder / "mine.toml").write_text(text, encoding="utf-8")
 
     assert "is read as 'uvicorn_access'" in refused("formats", "--formats", folder)
+
+
+def test_the_choice_of_each_stream_is_explained(tmp_path: Path) -> None:
+    """`sources -v` says by stream what its record starts went to, what else fits them, and what no format knows."""
+    said = {
+        "api": ['INFO:     10.0.0.1:5 - "GET /health HTTP/1.1" 200 OK'] * 3
+        + ["Traceback (most recent call last):", "something else"],
+        "redis": ["1:M 29 Nov 2026 12:14:00.688 * Ready to accept connections"],
+    }
+    lines = [
+        f"{name}-1  | 2026-11-29T12:14:{number:02d}.000000000Z {text}"
+        for name, texts in said.items()
+        for number, text in enumerate(texts)
+    ]
+    (tmp_path / "compose.log").write_text("\n".join(lines) + "\n")
+
+    done = CliRunner().invoke(cli, ["sources", "-v", str(tmp_path)])
+
+    assert (
+        "s1 api-1, 4 record starts: uvicorn_access 0.75, no known format 0.25; others fit too: uvicorn_log 0.75"
+        in done.output
+    )
+    assert "s1 redis-1, 1 record start: redis 1.00" in done.output

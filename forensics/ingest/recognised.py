@@ -1,0 +1,88 @@
+"""How was each stream recognised? The second layer of recognition, asked of every unit, container or process by itself.
+
+A file may hold many streams, each of another program, and a stream lines of several formats: an access log stands between a
+server's own lines. So a line goes to the format that names most parts of it, and no format is fixed for a file. What the records
+that each stream begins in the head of the file went to, and which other formats fit them too, explains the choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.formats import bare
+from forensics.ingest.understand import CHAIN, CONTINUATION, EXCEPTION, name_services
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from forensics.model.plug import MessageFormat, Transport
+
+MOST = 200
+"""Record starts of a stream that are looked at."""
+STREAMS = 64
+"""Streams of a head that are looked at."""
+SHOWN = 3
+"""Formats that are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What the beginning of one stream looks like."""
+
+    name: str
+    starts: int
+    """Record starts that were looked at."""
+    got: tuple[tuple[str, int], ...]
+    """Formats with the record starts that went to them, the most first."""
+    near: tuple[tuple[str, int], ...]
+    """Formats that fit others' record starts too, with how many: a more specific one got them."""
+
+    def said(self) -> str:
+        """Say what was chosen and what came next."""
+        total = f"{self.starts} record start{'s' if self.starts != 1 else ''}"
+        parts = [f"{name} {n / self.starts:.2f}" for name, n in self.got[:SHOWN]]
+        unknown = self.starts - sum(n for _, n in self.got)
+        if unknown:
+            parts.append(f"no known format {unknown / self.starts:.2f}")
+        near = ", ".join(f"{name} {n / self.starts:.2f}" for name, n in self.near[:SHOWN])
+        return f"{self.name}, {total}: {', '.join(parts)}{'; others fit too: ' if near else ''}{near}"
+
+
+def streams(
+    plug: Transport, head: bytes, default: str, formats: Mapping[str, MessageFormat]
+) -> tuple[Stream, ...]:
+    """Score the streams of a head; a format without lines, or one that cannot be cut, has none."""
+    if plug.binary or plug.parts is not None:
+        return ()
+    whole = head[: head.rfind(b"\n") + 1] or head
+    records = plug.parse(whole).records
+    if records is None or not records.height:
+        return ()
+    named = name_services(records, default)
+    opened = named.filter(~pl.col("cont").fill_null(value=False)).select(
+        "ident", message=pl.col("message").fill_null("").str.extract(r"^([^\n]*)")
+    )
+    opened = opened.filter(~pl.col("message").str.contains(f"{CONTINUATION}|{EXCEPTION}|{CHAIN}"))
+    parts = opened.group_by("ident", maintain_order=True).agg(pl.col("message").head(MOST)).head(STREAMS)
+    ordered = bare.order(formats)
+    return tuple(scored(str(name), messages, ordered) for name, messages in parts.iter_rows())
+
+
+def scored(name: str, messages: list[str], formats: Sequence[MessageFormat]) -> Stream:
+    """Score one stream against every format."""
+    every = {
+        fmt.name: n
+        for fmt in formats
+        if (n := sum(sum(bare.fits(part, fmt)) for part in bare.by_beginning(messages).of(fmt).values()))
+    }
+    got = bare.claimed(bare.by_beginning(messages), formats)
+    others = {known: n - got.get(known, 0) for known, n in every.items()}
+    return Stream(name, len(messages), ranked(got), ranked(others))
+
+
+def ranked(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Return what was counted at all, the most first."""
+    return tuple(sorted(((name, n) for name, n in counts.items() if n), key=lambda pair: (-pair[1], pair[0])))
