@@ -13,7 +13,7 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from forensics import formats
-from forensics.formats import bare, heads
+from forensics.formats import anything, bare, heads
 from forensics.formats.transports.journald_live import LIVE
 from forensics.ingest import recognised, twins
 from forensics.model.errors import DefinitionError, UnreadableError, UsageError
@@ -35,14 +35,8 @@ ENOUGH = 0.5
 ROTATED = r"(?:#\d+$|[-_.](?:19|20)\d\d-?\d\d-?\d\d(?:[-_T]?\d{1,6}(?:[-_:]\d\d)*)?Z?$)"
 """What logrotate's dateext, PostgreSQL's log_filename and loggers that cut by day or hour add to a name."""
 NOTHING = "the file is empty: no entries, or the export failed; run the export again and look at its messages"
-TIME_OF_DAY = r"\d{1,2}:\d\d|\b1\d{9}"
-"""What any stamp has: a time of day, or seconds since 1970."""
-TIMELESS = 0.25
-"""Largest share of lines that hold a time where a text counts as one without times."""
-NO_TIME = (
-    "its lines carry no time, so that nothing in it can be placed; export it again with one: docker logs -t, docker compose logs -t, "
-    "kubectl logs --timestamps, journalctl -o short-iso"
-)
+DATED = 0.2
+"""Share of record starts with a time from which a text of no known format is dated by them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +158,10 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
     choice = f"{best} {score:.2f}" if score else "no format fits any line"
     choice += f", next {second} {runner_up:.2f}" if runner_up else ""
     if score < ENOUGH or score == runner_up:
-        return Plan(item, index, None, None, choice, unknown(head))
+        any_text = last_resort(head)
+        if any_text is None:
+            return Plan(item, index, None, None, choice, unknown(head))
+        best, choice = any_text, f"{any_text}, since no format fits half of its lines: {choice}"
     plug, first = resolve(best)
     return Plan(item, index, fitted(plug, head), plug.name, choice, declined(plug), first_format=first)
 
@@ -213,21 +210,33 @@ def plain_transport(name: str) -> Transport:
     return bare.transport(name, formats.all_messages())
 
 
+def last_resort(head: bytes) -> str | None:
+    """Return how text of no known format is read: by the times in it, or without; None for what is no text of lines."""
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if magic.advice(head) or b"\0" in head or not text or not heads.lines(head):
+        return None
+    if text.startswith((b"{", b"[")) and heads.lines(head)[0].rstrip().endswith(("{", "[", ",", ":")):
+        return None  # a document over many lines
+    if anything.share(head) >= DATED:
+        return "text_dated"
+    return "text_undated"
+
+
 def unknown(head: bytes) -> str:
     """Say what an unrecognised file looks like and what to export instead."""
     if said := magic.advice(head):
         return said
     if b"\0" in head:
         return "binary data of an unknown kind; export it as text or JSON"
-    if timeless(head):
-        return NO_TIME
     return "no known format fits its lines; `forensics sources -v` shows the nearest, `forensics formats` the known ones"
 
 
 def timeless(head: bytes) -> bool:
     """Tell a text hardly a line of which carries a time: no format could place it, whatever its lines say."""
     lines = heads.lines(head)
-    return b"\0" not in head and len(lines) > 0 and heads.share(lines, TIME_OF_DAY) <= TIMELESS
+    return (
+        b"\0" not in head and len(lines) > 0 and heads.share(lines, anything.TIME_OF_DAY) <= anything.TIMELESS
+    )
 
 
 def service_of(path: Path, plan: Plan) -> str:

@@ -162,8 +162,8 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         "binary data of an unknown kind; export it as text or JSON",
     ),
     "unknown": (
-        lambda path: path.write_text("lorem ipsum\n" * 50),
-        "its lines carry no time, so that nothing in it can be placed; ",
+        lambda path: path.write_text('{\n "version": 3,\n "lorem": ["ipsum"]\n}\n'),
+        "no known format fits its lines; ",
     ),
     "zip": (
         lambda path: path.write_bytes(b"PK\x03\x04" + b"\0" * 99),

@@ -5,7 +5,8 @@
     {"metric":{"__name__":"up"},"values":[1],"timestamps":[1795955154000]}
 
 The time is that of the scrape in an instant query over a range (``up[5m]``), else of the step of the query, always UTC. A range query
-repeats the last value for up to 5 minutes. Values are text, also ``NaN`` and ``+Inf``. An answer that says ``error`` is declined.
+repeats the last value for up to 5 minutes. Values are text, also ``NaN`` and ``+Inf``. An answer that says ``error`` holds none, and what it says is
+passed on.
 
 Reference: prometheus/prometheus docs/querying/api.md, cmd/promtool/main.go.
 """
@@ -20,7 +21,6 @@ import polars as pl
 
 from forensics.formats.jsonl import head_values, listing, mapping, number, read, text
 from forensics.formats.prometheus import POINTS, STALE, told
-from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     del fields
     document = read(path)
     answers = [mapping(value) for value in document.values]
-    for answer in answers:
-        if answer.get("status") == "error":
-            raise UnreadableError(
-                f"Prometheus answered with an error ({answer.get('errorType')}: {str(answer.get('error'))[:200]})",
-                remedy="correct the query and export again",
-            )
+    refused = [
+        f"Prometheus answered with an error ({answer.get('errorType')}: {str(answer.get('error'))[:200]}) and no samples: "
+        "correct the query and export again"
+        for answer in answers
+        if answer.get("status") == "error"
+    ]
     rows = [
         (labels(metric), seconds, value)
         for value_ in document.values
@@ -72,7 +72,11 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
         orient="row",
     )
     said = told(table)
-    notes = [*document.notes, *(str(item) for answer in answers for item in listing(answer.get("warnings")))]
+    notes = [
+        *document.notes,
+        *refused,
+        *(str(item) for answer in answers for item in listing(answer.get("warnings"))),
+    ]
     if stepped(table):
         notes.append(STALE)
     return Parsed(beats=said.beats, samples=said.samples, notes=(*notes, *said.notes))
