@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.model.facts import Coverage, Facts, FailureGroup, Failures, Losses
-from forensics.model.frames import least, most
+from forensics.model.frames import least, middle, most
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from forensics.model.known import Known
     from forensics.model.signature import Signature
 
+SECOND = 1_000_000
 TOGETHER = 100_000
 """Microseconds between a message and its own traceback in one process."""
 NEXT = 4
@@ -35,6 +36,8 @@ QUIET = 5_000_000
 """A silence that can hold back a traceback, in microseconds."""
 ENDING = 30_000_000
 """A log that ends this soon after a failure, and this long before the other inputs, ends amid failures; microseconds."""
+HABITS = 3.0
+"""A log is silent at its end only beyond so many times its usual pause."""
 SUPPRESSED = "journald suppressed messages of this unit"
 CAPPED = "there are more lines a minute than are kept"
 SILENT = "its log ends amid failures while other inputs go on"
@@ -62,7 +65,7 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
         if lines.get((service, signature), 0) > n
     }
     lost = {loss.service: loss for loss in facts[Losses].items}
-    cut = fell_silent(rows, facts)
+    cut = fell_silent(rows, evidence["seconds"], facts)
     groups = []
     for (service, name), part in rows.group_by("service", "signature", maintain_order=True):
         signature = wanted[str(name)]
@@ -83,8 +86,11 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
     return Failures(tuple(sorted(groups, key=lambda item: (item.signature, item.service))), rows)
 
 
-def fell_silent(rows: pl.DataFrame, facts: Facts) -> set[str]:
-    """Return services whose log ends amid failures while other inputs go on: a stalled process prints no more failures."""
+def fell_silent(rows: pl.DataFrame, seconds: pl.DataFrame, facts: Facts) -> set[str]:
+    """Return services whose log ends amid failures while other inputs go on: a stalled process prints no more failures.
+
+    A pause at the end that is no longer than the service's usual ones says nothing.
+    """
     last = facts[Coverage].last or 0
     ends = {
         str(service): int(ts) for service, ts in rows.group_by("service").agg(pl.col("ts").max()).iter_rows()
@@ -93,8 +99,16 @@ def fell_silent(rows: pl.DataFrame, facts: Facts) -> set[str]:
     return {
         service
         for service, ts in ends.items()
-        if service in covers and covers[service] - ts <= ENDING and last - covers[service] >= ENDING
+        if service in covers
+        and covers[service] - ts <= ENDING
+        and last - covers[service] >= max(ENDING, HABITS * usual_pause(seconds, service))
     }
+
+
+def usual_pause(seconds: pl.DataFrame, service: str) -> float:
+    """Return the median pause between two seconds in which a service wrote, in microseconds."""
+    written = seconds.filter(pl.col("service") == service).select(pl.col("second").unique().sort())
+    return (middle(written["second"].diff().drop_nulls()) or 0.0) * SECOND
 
 
 def join_lines(
