@@ -37,6 +37,8 @@ MANY = 5
 """Failures of one kind that are more than an accident."""
 EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
+NO_JUMP = ("timesyncd.initial-sync", "celery.clock-drift")
+"""A clock that is set for the first time; and a text that late messages make as well as two hosts whose clocks differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,9 +439,7 @@ def host_rebooted(signals: Signals) -> Weight:
 
 def host_frozen_or_clock_jump(signals: Signals) -> Weight:
     """A sampler that kept its beat on the same host saw no frozen host."""
-    rows = signals.hits(families=("host_freeze", "clock")).filter(
-        ~pl.col("signature").is_in(["timesyncd.initial"])
-    )
+    rows = signals.hits(families=("host_freeze", "clock")).filter(~pl.col("signature").is_in(NO_JUMP))
     lo, hi = signals.window
     steps = [step for step in signals.facts[Continuity].steps if lo - EDGE <= step.at <= hi + EDGE]
     if steps:
