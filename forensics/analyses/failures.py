@@ -42,9 +42,12 @@ SUPPRESSED = "journald suppressed messages of this unit"
 CAPPED = "there are more lines a minute than are kept"
 SILENT = "its log ends amid failures while other inputs go on"
 STREAM = ["source", "service", "pid", "signature"]
+MONITOR_LOGS = ("uptime_kuma_log",)
+"""Formats of a monitor's own log: a failure in it is the monitor's (its database, its network), not one of what it watches."""
+MONITOR = "monitor"
 COLUMNS = {
     "service": pl.String, "signature": pl.String, "family": pl.String, "side": pl.String, "ts": pl.Int64, "began": pl.Int64,
-    "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32,
+    "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32, "ends": pl.Boolean,
 }  # fmt: skip
 REFS = 12
 
@@ -55,7 +58,12 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
         name: signature for name, signature in known.signatures.items() if signature.counts == "failure"
     }
     hits = evidence["hits"].filter(pl.col("signature").is_in(list(wanted)) & pl.col("ts").is_not_null())
-    rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"])
+    monitors = set(
+        evidence["formats"].filter(pl.col("format").is_in(list(MONITOR_LOGS)))["service"].drop_nulls()
+    )
+    rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"]).with_columns(
+        side=pl.when(pl.col("service").is_in(list(monitors))).then(pl.lit(MONITOR)).otherwise("side")
+    )
     exact = evidence["hit_counts"].group_by("service", "signature").agg(n=pl.col("n").sum())
     kept = hits.group_by("service", "signature").agg(n=pl.len())
     lines = {(service, signature): n for service, signature, n in exact.iter_rows()}
@@ -261,7 +269,7 @@ def group(
     return FailureGroup(
         signature=signature.id,
         family=signature.family,
-        side=signature.side,
+        side=str(part["side"][0]),
         service=service,
         failures=sure,
         failures_max=None if reason else part.height,

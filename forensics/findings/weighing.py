@@ -15,7 +15,7 @@ import polars as pl
 
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
-from forensics.model.facts import Continuity, Coverage, Losses, Restarts, Stalls, Watch
+from forensics.model.facts import Continuity, Coverage, Failures, Losses, Restarts, Stalls, Watch
 from forensics.model.finding import Judgement, Verdict
 
 if TYPE_CHECKING:
@@ -491,6 +491,12 @@ def monitor_false_alarm(signals: Signals) -> Weight:
     if alerts and not signals.spans:
         return Weight(
             Verdict.SUSPECTED, "alarm.alone", {"n": len(alerts)}, tuple(alert.ref for alert in alerts)[:3]
+        )
+    own = [group for group in signals.facts[Failures].groups if group.side == "monitor"]
+    if own and not signals.spans:
+        worst = max(own, key=lambda group: group.failures)
+        return Weight(
+            Verdict.SUSPECTED, "alarm.own", {"service": worst.service, "n": worst.failures}, worst.refs[:4]
         )
     failed = [
         due for series in signals.watchers() if series.seen_by == "monitor" for due in series.at("failed")
