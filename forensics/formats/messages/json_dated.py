@@ -52,17 +52,21 @@ FIELDS = Fields(
     needs=("time",),
     fixed={"time": WRITTEN},
 )
-RESULT = tuple(f'"{name}"' for name in (*STATUS, *HTTP, "inUse", "statusCode"))
-GAUGE = tuple(f'"{name}"' for name in VALUE), tuple(f'"{name}"' for name in (*LIMIT, "poolSize"))
+RESULT = (*STATUS, *HTTP)
+"""Fields of a probe's result, and those of a gauge's sample: objects of a monitor, and no log."""
+GAUGE = (VALUE, LIMIT)
+
+
+def has(line: pl.Expr, names: tuple[str, ...]) -> pl.Expr:
+    """Hold where an object has one of some fields, in any way of writing their names."""
+    spelled = {name.replace("_", part) for name in names for part in ("_", "-", "")}
+    return line.str.contains_any([f'"{name}"' for name in sorted(spelled)], ascii_case_insensitive=True)
 
 
 def prepare(line: pl.Expr) -> pl.Expr:
-    """Join time and message; an object without a message stands for itself.
-
-    A probe's result and a gauge's sample are monitors' objects, and no log.
-    """
-    value, limit = (line.str.contains_any(list(names)) for names in GAUGE)
-    log = pl.when(~line.str.contains_any(list(RESULT)) & ~(value & limit)).then(line)
+    """Join time and message; an object without a message stands for itself."""
+    value, limit = (has(line, names) for names in GAUGE)
+    log = pl.when(~has(line, RESULT) & ~(value & limit)).then(line)
     joined = log.map_batches(FIELDS.join, return_dtype=pl.String)
     whole = joined.str.ends_with(SEPARATOR)
     return pl.when(whole).then(pl.concat_str(joined, line)).otherwise(joined)
