@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.model.facts import Coverage, Facts, FailureGroup, Failures, Losses
-from forensics.model.frames import least, most
+from forensics.model.frames import least, middle, most
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from forensics.model.known import Known
     from forensics.model.signature import Signature
 
+SECOND = 1_000_000
 TOGETHER = 100_000
 """Microseconds between a message and its own traceback in one process."""
 NEXT = 4
@@ -35,13 +36,18 @@ QUIET = 5_000_000
 """A silence that can hold back a traceback, in microseconds."""
 ENDING = 30_000_000
 """A log that ends this soon after a failure, and this long before the other inputs, ends amid failures; microseconds."""
+HABITS = 3.0
+"""A log is silent at its end only beyond so many times its usual pause."""
 SUPPRESSED = "journald suppressed messages of this unit"
 CAPPED = "there are more lines a minute than are kept"
 SILENT = "its log ends amid failures while other inputs go on"
 STREAM = ["source", "service", "pid", "signature"]
+MONITOR_LOGS = ("uptime_kuma_log",)
+"""Formats of a monitor's own log: a failure in it is the monitor's (its database, its network), not one of what it watches."""
+MONITOR = "monitor"
 COLUMNS = {
     "service": pl.String, "signature": pl.String, "family": pl.String, "side": pl.String, "ts": pl.Int64, "began": pl.Int64,
-    "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32,
+    "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32, "ends": pl.Boolean,
 }  # fmt: skip
 REFS = 12
 
@@ -52,7 +58,12 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
         name: signature for name, signature in known.signatures.items() if signature.counts == "failure"
     }
     hits = evidence["hits"].filter(pl.col("signature").is_in(list(wanted)) & pl.col("ts").is_not_null())
-    rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"])
+    monitors = set(
+        evidence["formats"].filter(pl.col("format").is_in(list(MONITOR_LOGS)))["service"].drop_nulls()
+    )
+    rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"]).with_columns(
+        side=pl.when(pl.col("service").is_in(list(monitors))).then(pl.lit(MONITOR)).otherwise("side")
+    )
     exact = evidence["hit_counts"].group_by("service", "signature").agg(n=pl.col("n").sum())
     kept = hits.group_by("service", "signature").agg(n=pl.len())
     lines = {(service, signature): n for service, signature, n in exact.iter_rows()}
@@ -62,7 +73,7 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
         if lines.get((service, signature), 0) > n
     }
     lost = {loss.service: loss for loss in facts[Losses].items}
-    cut = fell_silent(rows, facts)
+    cut = fell_silent(rows, evidence["seconds"], facts)
     groups = []
     for (service, name), part in rows.group_by("service", "signature", maintain_order=True):
         signature = wanted[str(name)]
@@ -83,8 +94,11 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
     return Failures(tuple(sorted(groups, key=lambda item: (item.signature, item.service))), rows)
 
 
-def fell_silent(rows: pl.DataFrame, facts: Facts) -> set[str]:
-    """Return services whose log ends amid failures while other inputs go on: a stalled process prints no more failures."""
+def fell_silent(rows: pl.DataFrame, seconds: pl.DataFrame, facts: Facts) -> set[str]:
+    """Return services whose log ends amid failures while other inputs go on: a stalled process prints no more failures.
+
+    A pause at the end that is no longer than the service's usual ones says nothing.
+    """
     last = facts[Coverage].last or 0
     ends = {
         str(service): int(ts) for service, ts in rows.group_by("service").agg(pl.col("ts").max()).iter_rows()
@@ -93,8 +107,16 @@ def fell_silent(rows: pl.DataFrame, facts: Facts) -> set[str]:
     return {
         service
         for service, ts in ends.items()
-        if service in covers and covers[service] - ts <= ENDING and last - covers[service] >= ENDING
+        if service in covers
+        and covers[service] - ts <= ENDING
+        and last - covers[service] >= max(ENDING, HABITS * usual_pause(seconds, service))
     }
+
+
+def usual_pause(seconds: pl.DataFrame, service: str) -> float:
+    """Return the median pause between two seconds in which a service wrote, in microseconds."""
+    written = seconds.filter(pl.col("service") == service).select(pl.col("second").unique().sort())
+    return (middle(written["second"].diff().drop_nulls()) or 0.0) * SECOND
 
 
 def join_lines(
@@ -245,7 +267,7 @@ def group(
     return FailureGroup(
         signature=signature.id,
         family=signature.family,
-        side=signature.side,
+        side=str(part["side"][0]),
         service=service,
         failures=sure,
         failures_max=None if reason else part.height,

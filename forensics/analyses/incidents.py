@@ -65,6 +65,8 @@ class Mark:
     end_ref: Ref | None = None
     ongoing: bool = False
     wait_s: float | None = None
+    unstated: bool = False
+    """True where the first line ends a wait whose length nothing says: the trouble began before it."""
 
 
 def incidents(evidence: Evidence, known: Known, facts: Facts) -> Incidents:
@@ -81,8 +83,15 @@ def incidents(evidence: Evidence, known: Known, facts: Facts) -> Incidents:
 
 
 def failure_marks(evidence: Evidence, facts: Facts) -> Iterator[Mark]:
-    """Yield bursts of failures that are more than the habit of their kind, and bursts of requests answered with 5xx."""
-    table = facts[Failures].rows.filter(~pl.col("family").is_in(["app_error"])).sort("ts", "source", "line")
+    """Yield bursts of failures that are more than the habit of their kind, and bursts of requests answered with 5xx.
+
+    What a monitor could not do itself is no trouble of a service.
+    """
+    table = (
+        facts[Failures]
+        .rows.filter(~pl.col("family").is_in(["app_error"]) & (pl.col("side") != "monitor"))
+        .sort("ts", "source", "line")
+    )
     for (service, _), part in table.group_by("service", "signature", maintain_order=True):
         for burst in bursts(part, evidence, str(service)):
             caller = burst["family"][0] in CALLERS
@@ -101,6 +110,7 @@ def failure_marks(evidence: Evidence, facts: Facts) -> Iterator[Mark]:
                 wait > 0,
                 Ref(tail["source"], tail["line"]),
                 wait_s=wait or None,
+                unstated=not wait and bool(head["ends"]),
             )
 
 
@@ -241,7 +251,7 @@ def build(cluster: list[Mark], evidence: Evidence, known: Known, facts: Facts) -
         )
     )
     return Incident(
-        start=first.start, start_bound="no_later_than" if first.bounded or first.ref is None else "exact", end=None if ongoing else end, ongoing=ongoing,
+        start=first.start, start_bound="no_later_than" if first.bounded or first.unstated or first.ref is None else "exact", end=None if ongoing else end, ongoing=ongoing,
         recovered_at=recovered, detected_at=started.get("detected") or (alerts["ts"][0] if alerts.height else None), acknowledged_at=started.get("acknowledged"),
         mitigated_at=started.get("mitigated"), services=services or tuple(sorted({mark.service for mark in cluster})), weight=weight,
         start_ref=first.ref, end_ref=latest.end_ref, start_wait_s=first.wait_s,

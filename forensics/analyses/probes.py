@@ -73,7 +73,10 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
     if len(rows) < FEWEST // 2:
         return None
     times = [row["ts"] for row in rows]
-    gaps = [b - a for a, b in pairwise(times)]
+    # Several results at one instant are no beat: two targets under one name, or two places that probe together.
+    gaps = [b - a for a, b in pairwise(times) if b > a]
+    if not gaps:
+        return None
     period = rows[0]["period_s"] or median(gaps) / SECOND
     hint = match_hint(known, name, None, period)
     timeout = (hint and hint.timeout_s) or rows[0]["timeout_s"] or stated_timeout(rows)

@@ -25,7 +25,7 @@ KINDS = {
     "systemd.killing-process": "killed", "systemd.oom-kill": "oom", "systemd.oomd-kill": "oom", "systemd.start-limit": "failed",
     "systemd.watchdog-timeout": "watchdog", "systemd.failed-to-start": "failed", "kernel.oom-killed": "oom", "kernel.oom-invoked": "oom", "oomd.killed": "oom",
     "kernel.boot": "boot", "journalctl.boot-marker": "boot", "journalctl.boot-marker-old": "boot", "systemd.startup-finished": "boot",
-    "gunicorn.worker-timeout": "worker", "gunicorn.worker-sigkill": "worker", "gunicorn.worker-ended": "worker", "uvicorn.child-died": "worker",
+    "gunicorn.worker-sigkill": "worker", "gunicorn.worker-ended": "worker", "uvicorn.child-died": "worker",
     "uvicorn.startup-failed": "failed", "uvicorn.startup-complete": "ready", "docker.container-event": "container",
 }  # fmt: skip
 """Signature to kind of lifecycle event."""

@@ -77,7 +77,7 @@ class Signals:
             candidates[stall.service] += 1000
         for group in self.facts[Failures].groups:
             if (
-                group.side == "client"
+                (group.side == "client" or group.family == "worker_kill")
                 and group.family != "webhook_delivery"
                 and group.service not in self.samplers
             ):
@@ -108,8 +108,12 @@ class Signals:
         return set(self.services_in("pool_gauge", "gauge_json"))
 
     def groups(self, *families: str) -> list[FailureGroup]:
-        """Failure groups of some families."""
-        return [group for group in self.facts[Failures].groups if group.family in families]
+        """Failure groups of some families; a monitor's own failures are none of a service."""
+        return [
+            group
+            for group in self.facts[Failures].groups
+            if group.family in families and group.side != "monitor"
+        ]
 
     def inside(self, *families: str, margin: int = 5 * SECOND) -> pl.DataFrame:
         """Failures of some families inside any incident."""

@@ -15,7 +15,7 @@ import polars as pl
 
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
-from forensics.model.facts import Continuity, Coverage, Losses, Restarts, Stalls, Watch
+from forensics.model.facts import Continuity, Coverage, Failures, Losses, Restarts, Stalls, Watch
 from forensics.model.finding import Judgement, Verdict
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ MANY = 5
 """Failures of one kind that are more than an accident."""
 EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
+NO_JUMP = ("timesyncd.initial-sync", "celery.clock-drift")
+"""A clock that is set for the first time; and a text that late messages make as well as two hosts whose clocks differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,9 +439,7 @@ def host_rebooted(signals: Signals) -> Weight:
 
 def host_frozen_or_clock_jump(signals: Signals) -> Weight:
     """A sampler that kept its beat on the same host saw no frozen host."""
-    rows = signals.hits(families=("host_freeze", "clock")).filter(
-        ~pl.col("signature").is_in(["timesyncd.initial"])
-    )
+    rows = signals.hits(families=("host_freeze", "clock")).filter(~pl.col("signature").is_in(NO_JUMP))
     lo, hi = signals.window
     steps = [step for step in signals.facts[Continuity].steps if lo - EDGE <= step.at <= hi + EDGE]
     if steps:
@@ -491,6 +491,12 @@ def monitor_false_alarm(signals: Signals) -> Weight:
     if alerts and not signals.spans:
         return Weight(
             Verdict.SUSPECTED, "alarm.alone", {"n": len(alerts)}, tuple(alert.ref for alert in alerts)[:3]
+        )
+    own = [group for group in signals.facts[Failures].groups if group.side == "monitor"]
+    if own and not signals.spans:
+        worst = max(own, key=lambda group: group.failures)
+        return Weight(
+            Verdict.SUSPECTED, "alarm.own", {"service": worst.service, "n": worst.failures}, worst.refs[:4]
         )
     failed = [
         due for series in signals.watchers() if series.seen_by == "monitor" for due in series.at("failed")

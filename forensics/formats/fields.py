@@ -200,13 +200,19 @@ class Fields:
 
 
 SEPARATOR_PATTERN = r"\x1f"
+INSTANT = r'^\{"epochSecond":(?P<seconds>\d+),"nanoOfSecond":(?P<nanos>\d{1,9})\}$'
+"""A time of log4j2's JSON layouts: the nanoseconds are a number, so that 41587000 means .041587."""
 
 
 def cleaned(name: str, *, last: bool) -> pl.Expr:
-    """Return a value as the pattern wants it: levels in lower case, durations in milliseconds, no separator inside."""
+    """Return a value as the pattern wants it: levels in lower case, an instant in seconds, durations in milliseconds, no separator inside."""
     value = pl.col(name)
     if name == "level":
         value = value.str.to_lowercase()
+    elif name == "time":
+        parts = value.str.extract_groups(INSTANT)
+        seconds, nanos = (parts.struct.field(part) for part in ("seconds", "nanos"))
+        value = pl.coalesce(pl.concat_str(seconds, pl.lit("."), nanos.str.zfill(9)), value)
     elif name in ("duration_us", "duration_ns"):
         scale = 1e3 if name == "duration_us" else 1e6
         value = (value.cast(pl.Float64, strict=False) / scale).cast(pl.String)

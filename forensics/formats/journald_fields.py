@@ -159,10 +159,20 @@ def parse_objects(data: bytes) -> Parsed:
     blank = int((raw["raw"].str.strip_chars() == "").sum())
     table = bytes_to_text(data, first_values(data, table))
     nulls = int(table["MESSAGE"].null_count())
+    lossy = int(table["MESSAGE"].str.contains("\N{REPLACEMENT CHARACTER}", literal=True).sum())
     notes = (
-        (f"{nulls} entries have no MESSAGE (4 KiB and longer): export again with journalctl --all",)
-        if nulls
-        else ()
+        *(
+            [f"{nulls} entries have no MESSAGE (4 KiB and longer): export again with journalctl --all"]
+            if nulls
+            else []
+        ),
+        *(
+            [
+                f"{lossy} messages hold bytes that are no UTF-8 (perhaps Latin-1), which were replaced by U+FFFD"
+            ]
+            if lossy
+            else []
+        ),
     )
     left = raw.clear()
     marks = 0

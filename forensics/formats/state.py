@@ -39,7 +39,7 @@ DOWN = (
 PENDING = ("pending", "retry", "retrying", "unconfirmed_down", "pendente")
 PAUSED = ("maintenance", "paused", "manutenção", "manutencao", "pausado", "disabled")
 TARGET = (
-    "target", "url", "monitor", "name", "check", "host", "endpoint", "service", "site", "alvo", "servico", "serviço", "monitor_name",
+    "target", "url", "monitor", "name", "check", "host", "endpoint", "service", "site", "alvo", "servico", "serviço", "monitor_name", "probe", "path", "route",
 )  # fmt: skip
 LATENCY = (
     "latency_ms", "duration_ms", "ping", "response_time_ms", "latency", "ms", "elapsed_ms", "rtt_ms", "response_ms", "took_ms",

@@ -38,6 +38,7 @@ WEAKER = {
     "haproxy_notice": {"bracketed_level"},
     "hypercorn_access": {"gunicorn_error"},
     "log4j": {"python_logging"},
+    "loguru": {"bar_separated"},
     "log4j_level_first": {"python_logging"},
     "lograge": {"ruby_logger"},
     "nest_json": {"json_log"},
@@ -49,10 +50,14 @@ WEAKER = {
     "python_json": {"json_log"},
     "ruby_logger": {"sidekiq"},
     "serilog_json": {"json_log"},
+    "tomcat": {"day_month_year"},
     "traefik_clf": {"nginx_access"},
     "uvicorn_access": {"uvicorn_log"},
+    "uvicorn_access_logged": {"python_logging"},
 }
 """Formats that would read lines of another one as well, if that did not come first: it names more parts of the line."""
+LAST = "json_dated"
+"""Any JSON object with a time is this format's, if no other knows it."""
 
 
 def read(*lines: str) -> pl.DataFrame:
@@ -97,7 +102,7 @@ class TestCollisions:
         }
 
         assert bare.fits(lines, fmt).all()
-        assert others <= WEAKER.get(fmt.name, set())
+        assert others - {LAST} <= WEAKER.get(fmt.name, set())
 
     def test_the_first_to_read_a_sample_is_its_own(self, fmt: MessageFormat) -> None:
         """The order of formats gives every sample to its own format."""

@@ -2,6 +2,7 @@
 
     Nov  9 12:25:41 vm api[77]: db timeout
     <11>Nov 29 12:25:42 vm py[5]: multi#012line#011tab
+    <156> oct 11 16:10:25 edge-1 gateway: GET /health 504
     Nov 29 12:25:45 vm last message repeated 3 times
 
 The time is when the daemon received or the program stamped the message, local, without year and zone. journalctl's short output
@@ -20,7 +21,7 @@ from forensics.formats.text import TextShape, text_transport
 if TYPE_CHECKING:
     from forensics.model.plug import Parsed
 
-START = r"^(?:<(?P<level>\d{1,3})>)?(?P<time>[A-Z][a-z]{2} [ 0-3]\d \d\d:\d\d:\d\d) "
+START = r"^(?:<(?P<level>\d{1,3})> ?)?(?P<time>[A-Za-z][a-z]{2} [ 0-3]\d \d\d:\d\d:\d\d) "
 SHAPE = TextShape(
     pattern=rf"{START}(?P<host>{syslog_text.HOST}) {syslog_text.TAGGED}",
     time="%b %d %H:%M:%S",
@@ -50,6 +51,7 @@ TEXT = text_transport(
     (
         "Nov  9 12:25:41 vm api[77]: db timeout",
         "<11>Nov 29 12:25:42 vm py[5]: multi#012line#011tab",
+        "<156> oct 11 16:10:25 edge-1 gateway: GET /health 504",
         "Nov 29 12:25:45 vm last message repeated 3 times",
     ),
 )
