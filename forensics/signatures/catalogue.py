@@ -66,8 +66,12 @@ def load(
     Raises DefinitionError for one of the user's that is misspelt, incomplete, fails its own samples or has an id that exists.
     """
     found = {signature.id: signature for signature in house()}
+    for folder in folders:
+        if not files([folder]):
+            raise DefinitionError("has no *.toml", where=folder.name, remedy="give a folder of signatures")
     own = [(signature, path.name) for path in files(folders) for signature in read(path)]
-    own += [(build(dict(block), CASE, f"{where}: [[signature]]"), where) for block in blocks]
+    case = f"{where}: [[signature]]"
+    own += [(build(block, CASE, case), case) for block in blocks]
     for signature, place in own:
         if signature.id in found:
             raise DefinitionError(
@@ -126,7 +130,7 @@ def read(path: Path) -> list[Signature]:
     return [build(block, path.stem, path.name) for block in blocks]
 
 
-def build(block: dict[str, Any], prefix: str, place: str) -> Signature:
+def build(block: Mapping[str, Any], prefix: str, place: str) -> Signature:
     """Check the keys of one block, whose id must begin with the prefix, and build its signature."""
     if not isinstance(block, dict):
         raise DefinitionError("is no table", where=place, remedy="write it as a block [[signature]]")
