@@ -413,6 +413,7 @@ class Trial:
 
     name: str
     skipped: str | None
+    """Why the input could not be read; its lines may have been matched as they stand all the same."""
     hits: pl.DataFrame
     """line, signature and parameters (JSON), one row for each match that counts."""
     gaps: pl.DataFrame
@@ -428,7 +429,7 @@ def trials(name: str, options: Options) -> list[Trial]:
 
 
 def trial(item: Plan, matcher: Matcher, options: Options) -> Trial:
-    """Match the catalogue against one input."""
+    """Match the catalogue against one input; text that no format reads is matched as plain lines."""
     hits = [pl.DataFrame(schema={"line": pl.UInt32, "signature": pl.String, "parameters": pl.String})]
     unknown = [pl.DataFrame(schema=gaps.GAPS)]
     skipped = item.skipped
@@ -439,6 +440,14 @@ def trial(item: Plan, matcher: Matcher, options: Options) -> Trial:
             found = find_hits(events, matcher)
             hits.append(found.select(pl.col("line").cast(pl.UInt32), "signature", "parameters"))
             unknown.append(gaps.gaps(events, found))
+        if item.plug is None and item.item.trouble is None:
+            for lines in plain_lines(item):
+                found = matcher.match(lines["message"])
+                found = found.select(
+                    line=lines["line"].gather(found["row"]), signature="signature", parameters="parameters"
+                )
+                hits.append(found)
+                unknown.append(gaps.plain_gaps(lines, found))
     except (UnreadableError, pl.exceptions.PolarsError, OSError) as error:
         skipped = f"reading failed ({error})"
     grouped = (
@@ -448,3 +457,18 @@ def trial(item: Plan, matcher: Matcher, options: Options) -> Trial:
         .sort("n", descending=True, maintain_order=True)
     )
     return Trial(item.item.name, skipped, pl.concat(hits), grouped)
+
+
+def plain_lines(item: Plan) -> Iterable[pl.DataFrame]:
+    """Yield the lines of a text that no format reads, numbered; nothing of an input that is no text."""
+    if b"\0" in streams.head(item.item.path):
+        return
+    base = 1
+    for data in streams.shards(
+        streams.chunks(item.item.path), streams.SHARD_BYTES, lambda _before, _line: True
+    ):
+        lines = pl.Series(
+            "message", data.decode("utf-8", "replace").removesuffix("\n").split("\n"), dtype=pl.String
+        )
+        yield lines.to_frame().select(line=pl.int_range(pl.len(), dtype=pl.UInt32) + base, message="message")
+        base += len(lines)

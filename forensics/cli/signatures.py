@@ -151,7 +151,7 @@ def test(
     found = pipeline.trials(str(file), options((*before[0], *folders), case or before[1], formats))
     for trial in found:
         tell(trial)
-    return 0 if any(trial.skipped is None for trial in found) else NOTHING_READ
+    return 0 if any(trial.skipped is None or trial.hits.height for trial in found) else NOTHING_READ
 
 
 NOTHING_READ = 3
@@ -160,9 +160,11 @@ NOTHING_READ = 3
 def tell(trial: Trial) -> None:
     """Print what the catalogue found in one input: the places, the summary, and what it does not know."""
     name = printable(trial.name)
-    if trial.skipped:
+    if trial.skipped and not (trial.hits.height or trial.gaps.height):
         show(f"{name}: {printable(trial.skipped)}")
         return
+    if trial.skipped:
+        show(f"{name}: {printable(trial.skipped)}; matched as plain lines")
     rows = trial.hits.sort("line", "signature", maintain_order=True)
     for line, signature, said in rows.head(PLACES).iter_rows():
         show(f"{name}:{line} {signature}{parameters(said)}")

@@ -43,3 +43,12 @@ def gaps(events: pl.DataFrame, hits: pl.DataFrame) -> pl.DataFrame:
         )
         .select(*GAPS)
     )
+
+
+def plain_gaps(lines: pl.DataFrame, hits: pl.DataFrame) -> pl.DataFrame:
+    """Return the same of lines that no format reads: ``lines`` has line and message, ``hits`` line."""
+    return (
+        lines.filter(pl.col("message").str.contains(WORDS))
+        .join(hits.select("line").unique(), on="line", how="anti", maintain_order="left")
+        .select(template=template(pl.col("message").str.strip_chars()), line="line", text="message")
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
@@ -13,7 +14,11 @@ from forensics.cli.main import cli
 from forensics.model.errors import DefinitionError, UsageError
 from forensics.signatures import load
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 CONTRIBUTING = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
 PIKA = re.search(
     r"<!-- forensics/signatures/pika\.toml -->\n```toml\n(.*?)^```$", CONTRIBUTING, re.MULTILINE | re.DOTALL
 )
@@ -224,3 +229,45 @@ def test_a_file_that_is_no_log_is_told(tmp_path: Path, content: bytes) -> None:
 
     assert result.return_value == 3
     assert re.fullmatch(r"x\.log: .+\n", result.output)
+
+
+STACK = f"Error: checkout\n    at f (a.js:1:1)\nsqlalchemy.exc.TimeoutError: {POOL}"
+PINO = json.dumps({"level": 50, "time": 1796041621002, "pid": 7, "msg": "failed", "err": {"stack": STACK}})
+COLOURED = "\x1b[31mERROR\x1b[0m: " + POOL.replace("limit", "\x1b[1mlimit\x1b[0m")
+STAMP = "2026-11-29T12:27:01.002000000Z"
+
+
+@pytest.mark.parametrize("said", [PINO, COLOURED], ids=["JSON", "colours"])
+@pytest.mark.parametrize(
+    "travelled",
+    [
+        lambda said: json.dumps(
+            {"log": said + "\n", "stream": "stderr", "time": STAMP}, separators=(",", ":")
+        ),
+        lambda said: f"{STAMP} stderr F {said}",
+        lambda said: json.dumps(
+            {
+                "__REALTIME_TIMESTAMP": "1796041621002000",
+                "_SYSTEMD_UNIT": "api.service",
+                "_PID": "7",
+                "MESSAGE": said,
+            }
+        ),
+        lambda said: f"2026-11-29T12:27:01+0000 srv-1 api[7]: {said}",
+        lambda said: f"api-1  | {said}",
+        lambda said: json.dumps({"stream": {"app": "api"}, "values": [[str(1796041621002000000), said]]}),
+        lambda said: f"2026-11-29 12:27:01,002 ERROR app {said}",
+        lambda said: said,
+    ],
+    ids=["docker", "cri", "journald", "journalctl", "compose", "loki", "dated", "bare"],
+)
+def test_a_text_is_found_however_it_travelled(
+    tmp_path: Path, travelled: Callable[[str], str], said: str
+) -> None:
+    """In an envelope, in a JSON object inside it, in colours: the place is that of the line in the file."""
+    path = tmp_path / "x.log"
+    path.write_text("".join(f"{travelled(text)}\n" for text in ("listening", said)), encoding="utf-8")
+
+    assert "x.log:2 sqlalchemy.queuepool-timeout size=5 overflow=10 timeout=30.00" in run(
+        "signatures", "test", path
+    )
