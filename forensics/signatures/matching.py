@@ -81,8 +81,8 @@ class Matcher:
 
     def match(self, messages: pl.Series) -> pl.DataFrame:
         """Return one row per (message, signature) that matches: ``row``, ``signature``, ``parameters`` (JSON)."""
-        near = pl.col("message").str.contains_any(self.needles)
-        table = pl.DataFrame({"message": messages}).with_row_index("row").filter(near)
+        rows = messages.str.contains_any(self.needles).arg_true()
+        table = pl.DataFrame({"row": rows, "message": messages.gather(rows)})
         if not table.height:
             return pl.DataFrame(schema=HITS)
         if table["message"].str.contains(ESCAPE, literal=True).any():
@@ -135,11 +135,12 @@ class Matcher:
         if name not in self.questions:
             signature = self.signatures[name]
             text = pl.col(name).explode()
+            pattern = ascii_digits(signature.pattern)
             if signature.parameters:
-                whole = f"(?P<{WHOLE}>{signature.pattern})"
+                whole = f"(?P<{WHOLE}>{pattern})"
                 said = text.str.extract_groups(whole).struct.json_encode()
             else:
-                said = pl.when(text.str.contains(signature.pattern)).then(pl.lit("{}"))
+                said = pl.when(text.str.contains(pattern)).then(pl.lit("{}"))
             self.questions[name] = said.implode().alias(name)
         return self.questions[name]
 
@@ -164,6 +165,11 @@ def literal(signature: Signature) -> str | None:
     """Return the text of a pattern that is nothing but text, else None."""
     plain = LETTER.sub("", signature.pattern)
     return None if SPECIAL.search(plain) else LETTER.sub(r"\1", signature.pattern)
+
+
+def ascii_digits(pattern: str) -> str:
+    r"""Let ``\d`` be the ten digits that programs print: all of Unicode's take a quarter of the time to compile a pattern."""
+    return re.sub(r"\\.", lambda found: "[0-9]" if found[0] == r"\d" else found[0], pattern)
 
 
 def unescaped(table: pl.DataFrame) -> pl.DataFrame:
