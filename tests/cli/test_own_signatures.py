@@ -173,7 +173,7 @@ def test_a_report_counts_ones_own(log: Path, folder: Path, case: Path, tmp_path:
     ("change", "reason"),
     [
         (("does_not_mean", "does_not_meen"), "unknown key 'does_not_meen'; did you mean 'does_not_mean'?"),
-        (('side = "client"', 'side = "clinet"'), "side is 'clinet'; use one of client, server"),
+        (('side = "client"', 'side = "cliemt"'), "side is 'cliemt'; use one of client, server"),
         (("the last 60 seconds", "the last minute"), "misses its hit"),
         (("in the last (?P", "in the last (?=x)(?P"), "is not a Rust regex"),
         (('timeout = "s"', 'timeout = "sec"'), "unknown unit 'sec'; use one of s, ms, count, text"),
