@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import journal
+import matching
 
 LNAV_COUNT = ";SELECT count(*) FROM all_logs"
 FOLDER = Path(__file__).parent / "data"
@@ -49,6 +50,7 @@ def main() -> None:
         peer, peer_memory = run(lnav, "-n", "-N", "-q", "-c", LNAV_COUNT, "-c", ":write-csv-to -", str(data))
         print(f"lnav's count of the same file: {peer:.1f} s, {peer_memory:.0f} MB; ratio {ours / peer:.2f}")
     journal.main()
+    matching.main()
 
 
 if __name__ == "__main__":

@@ -13,11 +13,12 @@ from forensics import analyses, engine, formats
 from forensics.findings import diagnose
 from forensics.formats import definition
 from forensics.formats.transports import journald_live
-from forensics.ingest import fold, plan
+from forensics.ingest import fold, gaps, plan
+from forensics.ingest.digest import find_hits
 from forensics.ingest.understand import name_services, rows, understand
 from forensics.model.case import Case, Quote
 from forensics.model.digest import Digest, Evidence
-from forensics.model.errors import UsageError
+from forensics.model.errors import UnreadableError, UsageError
 from forensics.model.facts import Incidents, Stalls
 from forensics.model.known import Known
 from forensics.model.plug import Transport
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from forensics.model.facts import Facts
     from forensics.model.finding import Diagnosis
     from forensics.model.plug import Parsed
+    from forensics.model.signature import Signature
     from forensics.model.source import Source
 
 QUOTE_BYTES = 1 << 16
@@ -69,7 +71,7 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     zone = options.tz or case_file.timezone or clock.UTC
     clock.zone(zone)
     bring(options, case_file)
-    catalog = load(*options.signatures)
+    catalog = signatures(options, case_file)
     asked = list(inputs)
     newest = live.latest(asked)
     plans = plan.make(discover(asked, window(options, zone, newest), options.limits), case_file.sources)
@@ -90,7 +92,7 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     }
     return Case(
         evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, cited(diagnosis, facts)), version=tool_version(),
-        signatures_sha256=catalogue.fingerprint(*options.signatures), options=said,
+        signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures), options=said,
     )  # fmt: skip
 
 
@@ -101,7 +103,9 @@ def survey(inputs: Iterable[str], options: Options, *, explain: bool = False) ->
     clock.zone(zone)
     bring(options, case_file)
     plans = plan.make(discover(inputs, limits=options.limits), case_file.sources)
-    evidence = gather(plans, Matcher(load(*options.signatures)), options, zone_rule(case_file, options, zone))
+    evidence = gather(
+        plans, Matcher(signatures(options, case_file)), options, zone_rule(case_file, options, zone)
+    )
     if not explain:
         return evidence
     said = {one.index: plan.streams_of(one) for one in plans}
@@ -114,6 +118,12 @@ def bring(options: Options, case_file: casefile.CaseFile) -> None:
     own = definition.own(options.formats, case_file.formats)
     formats.use(own)
     plan.prove(own)
+
+
+def signatures(options: Options, case_file: casefile.CaseFile) -> tuple[Signature, ...]:
+    """Return the catalogue with the user's own; one that does not hold what it promises is refused."""
+    where = options.case.name if options.case else "case.toml"
+    return load(*options.signatures, blocks=case_file.signatures, where=where)
 
 
 def gather(
@@ -398,3 +408,70 @@ def fit(name: str) -> Fit:
     counts = events.group_by("format").len().sort(["len", "format"], descending=[True, False])
     unknown = events.filter(pl.col("format").is_null())["message"].head(SHOWN).to_list()
     return Fit(chosen, planned.skipped, ranked, tuple(counts.iter_rows()), tuple(unknown))
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What the catalogue finds in one input."""
+
+    name: str
+    skipped: str | None
+    """Why the input could not be read; its lines may have been matched as they stand all the same."""
+    hits: pl.DataFrame
+    """line, signature and parameters (JSON), one row for each match that counts."""
+    gaps: pl.DataFrame
+    """Lines that look like failures and match nothing, by template: template, n, line and text of the first."""
+
+
+def trials(name: str, options: Options) -> list[Trial]:
+    """Match the catalogue against each input that a name stands for, with the readers of a report."""
+    case_file = casefile.read(options.case) if options.case else casefile.CaseFile()
+    bring(options, case_file)
+    matcher = Matcher(signatures(options, case_file))
+    return [trial(item, matcher, options) for item in plan.make(discover([name]), case_file.sources)]
+
+
+def trial(item: Plan, matcher: Matcher, options: Options) -> Trial:
+    """Match the catalogue against one input; text that no format reads is matched as plain lines."""
+    hits = [pl.DataFrame(schema={"line": pl.UInt32, "signature": pl.String, "parameters": pl.String})]
+    unknown = [pl.DataFrame(schema=gaps.GAPS)]
+    skipped = item.skipped
+    if skipped is None and not isinstance(item.plug, Transport):
+        skipped = "a monitor's memory has no lines that a signature could match"
+    try:
+        for events in engine.stream(item, options.shard_size):
+            found = find_hits(events, matcher)
+            hits.append(found.select(pl.col("line").cast(pl.UInt32), "signature", "parameters"))
+            unknown.append(gaps.gaps(events, found))
+        if item.plug is None and item.item.trouble is None:
+            for lines in plain_lines(item):
+                found = matcher.match(lines["message"])
+                found = found.select(
+                    line=lines["line"].gather(found["row"]), signature="signature", parameters="parameters"
+                )
+                hits.append(found)
+                unknown.append(gaps.plain_gaps(lines, found))
+    except (UnreadableError, pl.exceptions.PolarsError, OSError) as error:
+        skipped = f"reading failed ({error})"
+    grouped = (
+        pl.concat(unknown)
+        .group_by("template", maintain_order=True)
+        .agg(pl.len().alias("n"), pl.col("line", "text").first())
+        .sort("n", descending=True, maintain_order=True)
+    )
+    return Trial(item.item.name, skipped, pl.concat(hits), grouped)
+
+
+def plain_lines(item: Plan) -> Iterable[pl.DataFrame]:
+    """Yield the lines of a text that no format reads, numbered; nothing of an input that is no text."""
+    if b"\0" in streams.head(item.item.path):
+        return
+    base = 1
+    for data in streams.shards(
+        streams.chunks(item.item.path), streams.SHARD_BYTES, lambda _before, _line: True
+    ):
+        lines = pl.Series(
+            "message", data.decode("utf-8", "replace").removesuffix("\n").split("\n"), dtype=pl.String
+        )
+        yield lines.to_frame().select(line=pl.int_range(pl.len(), dtype=pl.UInt32) + base, message="message")
+        base += len(lines)

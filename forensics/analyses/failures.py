@@ -16,6 +16,7 @@ import polars as pl
 from forensics.model.facts import Coverage, Facts, FailureGroup, Failures, Losses
 from forensics.model.frames import least, middle, most
 from forensics.model.plug import Analysis
+from forensics.model.signature import LIMITS
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
             if (service, name) in capped
             else SILENT
             if service in cut
-            else ""
+            else LIMITS.get(signature.limits or "", "")
         )
         groups.append(
             group(

@@ -27,7 +27,7 @@ from forensics.sources import clock, mapping, streams
 from forensics.sources.limits import noting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from forensics.signatures import Matcher
 
@@ -166,12 +166,45 @@ def text_shard(plan: Plan, plug: Transport, number: int, data: bytes, matcher: M
 def parsed_shard(plan: Plan, plug: Transport, number: int, parsed: Parsed, matcher: Matcher) -> Shard:
     """Understand and reduce one shard."""
     assert parsed.records is not None
-    named = name_services(clock.mark_repeats(oldest_first(parsed.records)), service_of(plan.item.path, plan))
-    lines = rows(named, physical=not (plug.escaped or plug.binary))
-    own = plan.first_format is not None
-    events = understand(lines, formats.all_messages(), own=own)
+    events = understood(plan, plug, parsed)
     frames = reducing.reduce(events, matcher) if events.height else {}
     return shard(plan, number, parsed, {**frames, "shards": counts(parsed, parsed.records)})
+
+
+def understood(plan: Plan, plug: Transport, parsed: Parsed) -> pl.DataFrame:
+    """Return the lines of one shard with what each says."""
+    assert parsed.records is not None
+    named = name_services(clock.mark_repeats(oldest_first(parsed.records)), service_of(plan.item.path, plan))
+    return understand(
+        rows(named, physical=not (plug.escaped or plug.binary)),
+        formats.all_messages(),
+        own=plan.first_format is not None,
+    )
+
+
+def stream(plan: Plan, shard_size: int) -> Iterator[pl.DataFrame]:
+    """Yield the lines of one input again, a shard at a time, with their place in the whole input as ``line``.
+
+    For questions that a digest does not answer; of a monitor's memory there is nothing to yield.
+    """
+    plug = plan.plug
+    if not isinstance(plug, Transport):
+        return
+    base = 0
+    for parsed in shards_of(plan, plug, shard_size):
+        if parsed.records is not None and parsed.records.height:
+            yield understood(plan, plug, parsed).with_columns(pl.col("line") + base)
+        base += parsed.in_records + parsed.blank + parsed.unparsed
+
+
+def shards_of(plan: Plan, plug: Transport, shard_size: int) -> Iterable[Parsed]:
+    """Parse one input piece by piece."""
+    if plan.item.live is not None:
+        return journald_live.parts(plan.item.live, plan.item.path, shard_size)
+    if plug.parts is not None:
+        return plug.parts(mapping.contents(plan.item.path), plan.held)
+    pieces = streams.shards(streams.chunks(plan.item.path), shard_size, plug.safe_cut)
+    return (plug.parse(data) for data in pieces)
 
 
 def monitor_shard(plan: Plan, plug: Monitor) -> Shard:

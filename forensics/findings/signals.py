@@ -25,6 +25,8 @@ from forensics.model.facts import (
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from forensics.model.digest import Evidence
     from forensics.model.facts import Facts, Incident, Lifecycle, SampleSeries, Series
     from forensics.model.known import Known
@@ -130,15 +132,33 @@ class Signals:
         )
 
     def hits(self, *signatures: str, families: tuple[str, ...] = (), window: bool = True) -> pl.DataFrame:
-        """Hits of signatures or families, in the window with a minute around it."""
+        """Hits of signatures or families, in the window with a minute around it; those of unverified signatures last."""
         wanted = [
             name
             for name, item in self.known.signatures.items()
             if name in signatures or item.family in families
         ]
         rows = self.evidence["hits"].filter(pl.col("signature").is_in(wanted) & pl.col("ts").is_not_null())
+        rows = rows.sort(pl.col("signature").is_in(list(self.unverified)), maintain_order=True)
         lo, hi = self.window
         return rows.filter(pl.col("ts").is_between(lo - MINUTE, hi + MINUTE)) if window else rows
+
+    @cached_property
+    def unverified(self) -> set[str]:
+        """Signatures that are known from documents only."""
+        return {name for name, one in self.known.signatures.items() if not one.verified}
+
+    @cached_property
+    def doubtful(self) -> set[Ref]:
+        """Places at which nothing but unverified signatures matched."""
+        doubted = pl.col("signature").is_in(list(self.unverified)).all()
+        rows = self.evidence["hits"].group_by("source", "line").agg(doubted.alias("doubted"))
+        return set(self.refs(rows.filter("doubted"), rows.height))
+
+    def unproven(self, refs: Iterable[Ref]) -> bool:
+        """Do all of some places, at least one, rest on unverified signatures alone?"""
+        places = set(refs)
+        return bool(places) and places <= self.doubtful
 
     @staticmethod
     def refs(rows: pl.DataFrame, n: int = 4) -> tuple[Ref, ...]:
@@ -205,13 +225,14 @@ class Signals:
         )
 
     def lifecycle(self, *kinds: str) -> list[Lifecycle]:
-        """Lifecycle events of some kinds inside the window."""
+        """Lifecycle events of some kinds inside the window; those of unverified signatures last."""
         lo, hi = self.window
-        return [
+        found = [
             event
             for event in self.facts[Restarts].events
             if event.kind in kinds and lo - MINUTE <= event.at <= hi + MINUTE
         ]
+        return sorted(found, key=lambda event: event.text in self.unverified)
 
     def same_process(self, service: str) -> tuple[Ref, Ref] | None:
         """Places that show one process id of a service before and after the window."""

@@ -7,7 +7,7 @@ never lowers its verdict.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,7 @@ def judge_all(signals: Signals) -> tuple[Judgement, ...]:
     )
     out = []
     for hypothesis in load():
-        weight = WEIGH[hypothesis.id](signals)
+        weight = at_most_supported(WEIGH[hypothesis.id](signals), signals)
         open_ = weight.verdict in (Verdict.NOT_DETERMINED, Verdict.SUSPECTED)
         needs = (
             fill(
@@ -89,11 +89,18 @@ def judge_all(signals: Signals) -> tuple[Judgement, ...]:
     return tuple(out)
 
 
+def at_most_supported(weight: Weight, signals: Signals) -> Weight:
+    """Lower a confirmation that rests on texts known from documents only: a program may print them otherwise, or others may."""
+    if weight.verdict is Verdict.CONFIRMED and signals.unproven(weight.supports):
+        return replace(weight, verdict=Verdict.SUPPORTED)
+    return weight
+
+
 def app_pool_exhausted(signals: Signals) -> Weight:
     """The pool's own error text is direct evidence."""
     groups = signals.groups("pool_exhaustion")
     if groups:
-        best = max(groups, key=lambda group: group.failures)
+        best = max(groups, key=lambda group: (group.verified, group.failures))
         sure = best.verified and best.failures + (best.failures_max or 0) >= 2
         return Weight(
             Verdict.CONFIRMED if sure else Verdict.SUPPORTED,
@@ -358,7 +365,7 @@ def service_restarted(signals: Signals) -> Weight:
         if item.start <= hi + MINUTE and (item.end or hi) >= lo - MINUTE
     ]
     if outages:
-        first = outages[0]
+        first = min(outages, key=lambda outage: (signals.unproven(outage.refs), outage.start))
         return Weight(
             Verdict.CONFIRMED, f"restart.{first.reason}", {"outage": first, "n": len(outages)}, first.refs
         )

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+LIMITS = {
+    "once": "the program prints this text once, not at every failure",
+    "rate": "the program prints this text at a limited rate",
+    "merged": "one line stands for several failures of one kind",
+}
+"""Why a text is printed less often than what it tells of happens: counts of it are lower bounds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:
@@ -33,6 +40,8 @@ class Signature:
     """Group to unit: s, ms, count or text."""
     inner_of: tuple[str, ...] = ()
     """Signatures whose text contains this one: on the same line only the outer one counts."""
+    limits: str | None = None
+    """once, rate or merged (:data:`LIMITS`) where lines are fewer than what they tell of."""
 
     def wait_s(self, parameters: dict[str, str | None]) -> float | None:
         """Return the length of the wait in seconds, if the line states it."""

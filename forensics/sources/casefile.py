@@ -27,6 +27,7 @@ TOP: dict[str, tuple[type, ...]] = {
     "event": LIST,
     "redact": TABLE,
     "format": LIST,
+    "signature": LIST,
 }
 KEYS: dict[str, dict[str, tuple[type, ...]]] = {
     "source": {"match": TEXT, "format": TEXT, "timezone": TEXT, "fields": TABLE},
@@ -73,6 +74,8 @@ class CaseFile:
     max_connections: int | None = None
     formats: tuple[dict[str, Any], ...] = ()
     """Definitions of formats, checked where formats are."""
+    signatures: tuple[dict[str, Any], ...] = ()
+    """Blocks of signatures, checked where signatures are."""
 
 
 def read(path: Path) -> CaseFile:
@@ -113,7 +116,7 @@ def read(path: Path) -> CaseFile:
         title=table.get("title"), timezone=table.get("timezone"), language=language, sources=tuple(SourceRule(**block) for block in blocks["source"]),
         probes=tuple(ProbeHint(**block) for block in blocks["probe"]), pools=tuple(PoolHint(**block) for block in blocks["pool"]),
         events=tuple((str(block["at"]), block["kind"], block.get("text", "")) for block in blocks["event"]), max_connections=next((block.get("max_connections") for block in blocks["database"]), None),
-        formats=tuple(table.get("format", ())),
+        formats=tuple(table.get("format", ())), signatures=tuple(table.get("signature", ())),
     )  # fmt: skip
 
 

@@ -241,3 +241,49 @@ class TestDaily:
         daily = think(api=logs.journal(lines), tz=zone).facts[Daily]
 
         assert dict(daily.days)["2026-11-01"] is False
+
+
+class TestLimitedTexts:
+    """A text that is printed less often than what it tells of happens gives a lower bound."""
+
+    def limited(self, limits: str) -> str:
+        """Return a case file with a signature whose text is limited."""
+        return f"""
+            [[signature]]
+            id = "case.full"
+            family = "overload"
+            title = "t"
+            library = "l"
+            side = "client"
+            anchors = ["all workers busy"]
+            pattern = "all workers busy"
+            marks = "instant"
+            counts = "failure"
+            verified = true
+            limits = "{limits}"
+            reference = "r"
+            means = "m"
+            does_not_mean = "d"
+            hit = ["all workers busy"]
+            miss = []
+        """
+
+    @pytest.mark.parametrize(
+        ("limits", "reason"),
+        [
+            ("once", "the program prints this text once, not at every failure"),
+            ("rate", "the program prints this text at a limited rate"),
+            ("merged", "one line stands for several failures of one kind"),
+        ],
+    )
+    def test_count_is_a_lower_bound(self, think, limits: str, reason: str) -> None:
+        """The group says at least so many and why, and has no upper bound."""
+        lines = [*logs.served(0, 200), (60, "all workers busy"), (70, "all workers busy")]
+        found = group(think(self.limited(limits), api=logs.journal(lines)), "case.full")
+
+        assert (found.failures, found.failures_max, found.bound, found.why_bound) == (
+            2,
+            None,
+            "at_least",
+            reason,
+        )

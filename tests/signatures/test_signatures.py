@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,8 @@ class TestSignature:
 
     def test_id_names_its_file(self, signature: Signature) -> None:
         """`postgres.x` lives in postgres.toml."""
-        assert re.fullmatch(r"[a-z0-9-]+\.[a-z0-9-]+", signature.id)
+        assert re.fullmatch(catalogue.SLUG, signature.id)
+        assert not signature.id.startswith(f"{catalogue.CASE}.")
         assert (catalogue.FOLDER / f"{signature.id.split('.')[0]}.toml").exists()
 
     def test_is_found_on_its_own_hits(self, signature: Signature, matched: dict[str, list[set[str]]]) -> None:
@@ -89,6 +91,11 @@ class TestSignature:
         assert set(signature.parameters) == groups
         assert set(signature.parameters.values()) <= set(catalogue.UNITS)
 
+    def test_every_run_may_trust_it(self, signature: Signature) -> None:
+        """What is asked of a user's own signature on every run holds for those of the house."""
+        catalogue.prove(signature, signature.id)
+        catalogue.check_outer(signature, BY_ID, signature.id)
+
     def test_inner_of_names_signatures(self, signature: Signature) -> None:
         """`inner_of` names signatures that exist, and never itself."""
         assert set() == set(signature.inner_of) - set(BY_ID)
@@ -98,8 +105,7 @@ class TestSignature:
 @pytest.mark.parametrize("signature", WAITING, ids=lambda signature: signature.id)
 def test_wait_is_a_number(signature: Signature) -> None:
     """A signature that marks the end of a wait reads its length from at least one of its hits."""
-    said = MATCHER.apply(pl.DataFrame({"message": list(signature.hit)}).with_row_index("row"), signature)
-    assert said is not None
+    said = Matcher([signature]).match(pl.Series(signature.hit))
     waits = [signature.wait_s(json.loads(text)) for text in said["parameters"]]
 
     assert signature.marks == "end"
@@ -188,6 +194,21 @@ def bad() -> Iterator[tuple[dict[str, str | None], str]]:
     yield {"pattern": "'boom (?=\\d)'"}, "my.toml: my.slug: the pattern is not a Rust regex"
     yield {"wait": '"m"'}, "my.toml: my.slug: wait 'm' is no parameter"
     yield {"id": "1 1"}, "my.toml: not valid TOML"
+    yield {"id": '"my.Slug"'}, "my.toml: my.Slug: the id is no <library>.<slug>; use lower-case letters"
+    yield {"id": "3"}, "my.toml: 3: id is of the wrong type; give text in quotes"
+    yield {"hit": '"boom 1"'}, "my.toml: my.slug: hit is of the wrong type; give a list of texts"
+    yield {"verified": '"yes"'}, "my.toml: my.slug: verified is of the wrong type; give true or false"
+    yield {"anchors": '["boo"]'}, "my.toml: my.slug: the anchor 'boo' is too short"
+    yield {"limits": '"often"'}, "my.toml: my.slug: limits is 'often'; use one of once, rate, merged"
+    yield {"pattern": "'boom \\d+'"}, "my.toml: my.slug: 'n' is a unit without a group"
+    yield (
+        {"pattern": "'(?P<word>boom) (?P<n>\\d+)'"},
+        "my.toml: my.slug: 'word' is a group without a unit; name every group",
+    )
+    yield (
+        {"inner_of": '["sqlalchemy.queuepol-timeout"]'},
+        "my.toml: my.slug: inner_of names 'sqlalchemy.queuepol-timeout', which is no other signature; did you mean 'sqlalchemy.queuepool-timeout'?",
+    )
 
 
 @pytest.mark.parametrize(
@@ -195,10 +216,12 @@ def bad() -> Iterator[tuple[dict[str, str | None], str]]:
 )
 def test_bad_block_is_refused(changes: dict[str, str | None], said: str, tmp_path: Path) -> None:
     """A block that is misspelt, incomplete or fails its own samples does not load and says where and why."""
-    assert [one.id for one in catalogue.read(written(tmp_path))] == ["my.slug"]
+    written(tmp_path)
+    assert [one.id for one in load(tmp_path) if one.id not in BY_ID] == ["my.slug"]
 
+    written(tmp_path, **changes)
     with pytest.raises(DefinitionError) as refused:
-        catalogue.read(written(tmp_path, **changes))
+        load(tmp_path)
 
     assert str(refused.value).startswith(said)
 
@@ -213,6 +236,46 @@ def test_own_signatures_are_added(tmp_path: Path) -> None:
 
     with pytest.raises(DefinitionError, match="the id exists already"):
         load(taken)
+
+
+def block(**changes: object) -> dict[str, object]:
+    """Return a good block of a case file."""
+    keys = tomllib.loads("\n".join(f"{key} = {value}" for key, value in BLOCK.items()))
+    return {**keys, "id": "case.slug", "parameters": {"n": "count"}, **changes}
+
+
+def test_blocks_of_a_case_file_are_added() -> None:
+    """They prove themselves as a folder's do, and their ids begin with ``case.`` whatever the file is called."""
+    assert {one.id for one in load(blocks=[block()], where="incident-7.toml")} - set(BY_ID) == {"case.slug"}
+    for changes, said in (
+        (
+            {"id": "nginx.slug"},
+            "[[signature]]: nginx.slug: the id does not begin with case.; call it case.<slug>",
+        ),
+        ({"famly": "x"}, "[[signature]]: case.slug: unknown key 'famly'; did you mean 'family'?"),
+        ({"hit": ["bang"]}, " case.slug: misses its hit 'bang'; correct pattern or sample"),
+    ):
+        with pytest.raises(DefinitionError) as refused:
+            load(blocks=[block(**changes)], where="incident-7.toml")
+
+        assert str(refused.value).startswith("incident-7.toml:")
+        assert str(refused.value).endswith(said)
+    with pytest.raises(DefinitionError, match=r"case\.slug: the id exists already"):
+        load(blocks=[block(), block()])
+
+
+def test_the_fingerprint_knows_the_users_own(tmp_path: Path) -> None:
+    """Two reports with the same fingerprint were made with the same signatures."""
+    written(tmp_path)
+    prints = [
+        catalogue.fingerprint(),
+        catalogue.fingerprint(tmp_path),
+        catalogue.fingerprint(blocks=[block()]),
+        catalogue.fingerprint(blocks=[block(title="u")]),
+    ]
+
+    assert len(set(prints)) == 4
+    assert catalogue.fingerprint(blocks=[block()]) == prints[2]
 
 
 def test_a_file_without_blocks_is_refused(tmp_path: Path) -> None:
