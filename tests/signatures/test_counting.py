@@ -51,10 +51,7 @@ def counted(name: str) -> dict[tuple[str, str], Group]:
 
     found = pipeline.investigate([str(FIXTURES / name / "inputs")], pipeline.Options(tz="UTC"))
     said = json.loads(json.dumps(document.build(found, redact=True)))
-    return {
-        (group["signature"] if "signature" in group else group["id"], group["service"]): group
-        for group in said["signatures"]
-    }
+    return {(group["id"], group["service"]): group for group in said["signatures"]}
 
 
 def rows() -> Iterator[Any]:
@@ -68,7 +65,7 @@ def rows() -> Iterator[Any]:
 def wrong(row: Group, group: Group | None) -> list[str]:
     """Say in what a group of the report differs from what is true."""
     if group is None:
-        return [] if not row["lines"] else ["it is not in the report"]
+        return ["it is not in the report"]
     low, high = row.get("within", (row["failures"], row["failures"]))
     least, most = group["failures"], group["failures_max"]
     said = []
