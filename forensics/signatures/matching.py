@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.formats.text import ANSI
+from forensics.formats.heads import ANSI
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
