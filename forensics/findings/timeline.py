@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from forensics.findings.signals import SECOND
-from forensics.model.facts import Coverage, Failures, Incidents, Probes, Restarts, Stalls, Watch
+from forensics.model.facts import Clocks, Coverage, Failures, Incidents, Probes, Restarts, Stalls, Watch
 from forensics.model.finding import Grade, Moment
 from forensics.model.source import Ref
 
@@ -34,8 +36,21 @@ def timeline(signals: Signals) -> tuple[Moment, ...]:
         known(signals),
         gauge(signals),
     )
-    rows = [row for maker in makers for row in maker]
-    return tuple(sorted(rows, key=lambda row: (row.at, row.kind, row.key)))
+    rows = sorted((row for maker in makers for row in maker), key=lambda row: (row.at, row.kind, row.key))
+    return tuple(unsure(rows, signals.facts[Clocks]))
+
+
+def unsure(rows: list[Moment], clocks: Clocks) -> Iterator[Moment]:
+    """Mark neighbours of two sources that lie closer together than the clocks of the sources are known to agree."""
+    marked: set[int] = set()
+    for index, (one, other) in enumerate(pairwise(rows)):
+        if not one.refs or not other.refs:
+            continue
+        doubt = clocks.doubt_s(one.refs[0].source, other.refs[0].source)
+        if doubt is not None and 0 < other.at - one.at <= doubt * SECOND:
+            marked |= {index, index + 1}
+    for index, row in enumerate(rows):
+        yield replace(row, values={**row.values, "unsure": True}) if index in marked else row
 
 
 def edges(signals: Signals) -> Iterator[Moment]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
+QUARTER = 15 * MINUTE
 ARRIVALS_PER_MINUTE = 12
 """A client that asks for one route more often than this within a minute is no probe."""
 HITS_PER_MINUTE = 2000
@@ -50,6 +51,7 @@ def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
         .agg(n=pl.len()),
         "sketch": sketch(dated),
         "chain": chain(events),
+        "lags": lags(dated),
         "routes": routes(requests),
         "templates": templates(dated),
         "failed": requests.filter(pl.col("status") >= 500).filter(
@@ -133,6 +135,25 @@ def chain(events: pl.DataFrame) -> pl.DataFrame:
     }
     return rows.group_by("boot", "seq_id", "mono_minute").agg(
         n=pl.col("parts").sum(), first_seq=pl.col("seq").min(), last_seq=pl.col("seq").max(), **edges
+    )
+
+
+def lags(dated: pl.DataFrame) -> pl.DataFrame:
+    """Say per service how much later lines arrived than the program wrote them.
+
+    A time without a zone tells it but for the quarters of an hour that zones differ by; those are kept apart.
+    """
+    both = dated.filter(pl.col("own_us").is_not_null() & (pl.col("own_naive") | ~pl.col("naive")))
+    if not both.height:
+        return pl.DataFrame(schema=FRAMES["lags"])
+    lag = pl.col("ts") - pl.col("own_us")
+    quarter = pl.when(pl.col("own_naive")).then((lag / QUARTER).round().cast(pl.Int64)).otherwise(0)
+    rows = both.select("service", "line", quarter=quarter, lag=lag - quarter * QUARTER).sort("lag", "line")
+    return rows.group_by("service", "quarter", maintain_order=True).agg(
+        n=pl.len(),
+        least=pl.col("lag").first(),
+        most=pl.col("lag").last(),
+        most_line=pl.col("line").filter(pl.col("lag") == pl.col("lag").last()).min(),
     )
 
 

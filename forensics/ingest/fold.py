@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from forensics.ingest.wall import Facts
 
-LINE_COLUMNS = ("line", "first_line", "last_line", "first_at", "last_at")
+LINE_COLUMNS = ("line", "most_line", "first_line", "last_line", "first_at", "last_at")
 
 
 def settle(
@@ -164,6 +164,14 @@ def capped(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
         )
     out["templates"] = smallest(out["templates"])
     out["chain"] = linked(frames["chain"])
+    out["lags"] = (
+        frames["lags"]
+        .drop("shard")
+        .sort("most", "most_line", descending=[True, False])
+        .group_by("source", "service", "quarter", maintain_order=True)
+        .agg(pl.col("n").sum(), pl.col("least").min(), pl.col("most", "most_line").first())
+        .sort("source", "service", "quarter")
+    )
     minute = pl.col("ts") // MINUTE
     for name, keys, limit in (
         ("hits", ["service", "signature"], HITS_PER_MINUTE),

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.formats.bare import NEEDS, order
+from forensics.formats.bare import NEEDS, has_year, order
 from forensics.formats.starts import start
+from forensics.formats.text import is_offset, stamp_and_zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,7 @@ MASKS = (
 EVENTS = {
     "format": pl.String(), "kind": pl.String(), "method": pl.String(), "path": pl.String(), "status": pl.Int16(), "client": pl.String(),
     "agent": pl.String(), "duration_ms": pl.Float64(), "body": pl.String(), "said_level": pl.String(), "unit": pl.String(),
-    "series": pl.String(), "value": pl.Float64(), "limit": pl.Float64(),
+    "series": pl.String(), "value": pl.Float64(), "limit": pl.Float64(), "own_us": pl.Int64(), "own_naive": pl.Boolean(),
 }  # fmt: skip
 """Columns that :func:`understand` adds to records."""
 NO_SERVICE = r"^(?i:WARN|WARNING|ERROR|ERR|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE|LOG)$|(?:Exception|Error)$"
@@ -89,7 +90,7 @@ def understand(
                 break
             if fmt.starts and beginning not in fmt.starts:
                 continue
-            claim = claim_rows(left, fmt)
+            claim = claim_rows(left, fmt, dated=not own and bool(fmt.time) and has_year(fmt))
             if claim.height:
                 claims.append(claim)
                 left = left.join(claim.select("row"), on="row", how="anti")
@@ -125,8 +126,8 @@ def understand(
     )
 
 
-def claim_rows(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
-    """Return the rows of one format with what they say."""
+def claim_rows(left: pl.DataFrame, fmt: MessageFormat, *, dated: bool = False) -> pl.DataFrame:
+    """Return the rows of one format with what they say; ``dated``: with the time that the program wrote too."""
     near = left.filter(pl.col("message").str.contains_any(list(fmt.anchors))) if fmt.anchors else left
     if not near.height:
         return pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})
@@ -165,6 +166,10 @@ def claim_rows(left: pl.DataFrame, fmt: MessageFormat) -> pl.DataFrame:
         named["duration_ms"] = pl.coalesce(stated, seconds)
     if level is not None:
         named["said_level"] = level
+    if dated and "time" in have:
+        named["own_us"], named["own_naive"] = stamp_and_zone(pl.col("time"), fmt.time or "", fmt.zone)
+        if fmt.zone == "token" and "zone" in have:
+            named["own_naive"] = ~is_offset(pl.col("zone"))
     named["body"] = (
         pl.coalesce("result", "message")
         if "result" in have

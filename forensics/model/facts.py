@@ -135,6 +135,49 @@ class Continuity:
 
 
 @dataclass(frozen=True, slots=True)
+class ClockOffset:
+    """How far the clock of ``other`` is ahead of that of ``source``, by requests that both log."""
+
+    source: int
+    other: int
+    offset_s: float
+    uncertainty_s: float
+    """Half the width in which nine of ten pairs lie: the way of a request is in it."""
+    requests: int
+    refs: tuple[Ref, Ref]
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """Lines of a service that arrived later than the program wrote them."""
+
+    service: str
+    lines: int
+    """Lines that show both times."""
+    most_s: float
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """What the inputs tell of each other's clocks."""
+
+    offsets: tuple[ClockOffset, ...]
+    lags: tuple[Lag, ...]
+
+    def doubt_s(self, one: int, other: int) -> float | None:
+        """Return how far apart two instants of two sources must lie for their order to be certain; None: not measured."""
+        return next(
+            (
+                abs(item.offset_s) + item.uncertainty_s
+                for item in self.offsets
+                if {item.source, item.other} == {one, other}
+            ),
+            None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Cover:
     """From when to when a service left lines, and in which sources."""
 

@@ -81,6 +81,14 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "first_at": pl.UInt32(),
         "last_at": pl.UInt32(),
     },
+    "lags": {
+        "service": pl.String(),
+        "quarter": pl.Int64(),
+        "n": pl.UInt32(),
+        "least": pl.Int64(),
+        "most": pl.Int64(),
+        "most_line": pl.UInt32(),
+    },
     "routes": {
         "service": pl.String(),
         "naive": pl.Boolean(),

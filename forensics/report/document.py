@@ -12,6 +12,7 @@ import polars as pl
 
 from forensics.model.facts import (
     Background,
+    Clocks,
     Continuity,
     Daily,
     Failures,
@@ -210,7 +211,8 @@ class Builder:
             if loss.service in source.services or loss.ref.source == source.index:
                 values = {"n": loss.n, "service": loss.service, "at": loss.at}
                 row["limits"].append(self.words.say("title.suppressed", values))
-        row["limits"].extend(self.words.say(name, values) for name, values in self.breaks(source))
+        for name, values in (*self.breaks(source), *self.clocks(source)):
+            row["limits"].append(self.words.say(name, values))
         return row
 
     def breaks(self, source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -231,6 +233,17 @@ class Builder:
                     "title.filtered",
                     {"export": export, "unit": source.services[0] if len(source.services) == 1 else None},
                 )
+
+    def clocks(self, source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield how the clock of one source stands to others, and how late its lines arrived."""
+        clocks = self.case.facts[Clocks]
+        names = {one.index: one.name for one in self.case.evidence.sources}
+        for offset in clocks.offsets:
+            if offset.other == source.index:
+                yield "title.offset", {"offset": offset, "source": names[offset.source]}
+        for lag in clocks.lags:
+            if lag.ref.source == source.index:
+                yield "title.lag", {"lag": lag}
 
     def incident(self, index: int, item: Incident, findings: list[dict[str, Any]]) -> dict[str, Any]:
         """Return one incident."""
@@ -377,7 +390,8 @@ class Builder:
                 "at": self.at(row.at),
                 "kind": row.kind,
                 "service": row.service,
-                "text": self.words.say(row.key, row.values),
+                "text": self.words.say(row.key, row.values)
+                + (self.words.say("row.unsure", {}) if row.values.get("unsure") else ""),
                 "grade": row.grade.value,
                 "evidence": self.places(row.refs),
             }
