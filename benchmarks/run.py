@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import exports
 import journal
 import matching
 
@@ -49,6 +50,7 @@ def main() -> None:
     if lnav := shutil.which("lnav"):
         peer, peer_memory = run(lnav, "-n", "-N", "-q", "-c", LNAV_COUNT, "-c", ":write-csv-to -", str(data))
         print(f"lnav's count of the same file: {peer:.1f} s, {peer_memory:.0f} MB; ratio {ours / peer:.2f}")
+    exports.main(run, FOLDER, LNAV_COUNT)
     journal.main()
     matching.main()
 

@@ -14,7 +14,7 @@ from forensics.findings import diagnose
 from forensics.formats import definition
 from forensics.formats.transports import journald_live
 from forensics.ingest import fold, gaps, plan
-from forensics.ingest.digest import find_hits
+from forensics.ingest.digest import find_hits, number
 from forensics.ingest.understand import name_services, rows, understand
 from forensics.model.case import Case, Quote
 from forensics.model.digest import Digest, Evidence
@@ -440,7 +440,7 @@ def trial(item: Plan, matcher: Matcher, options: Options) -> Trial:
         skipped = "a monitor's memory has no lines that a signature could match"
     try:
         for events in engine.stream(item, options.shard_size):
-            found = find_hits(events, matcher)
+            found = find_hits(number(events), matcher)
             hits.append(found.select(pl.col("line").cast(pl.UInt32), "signature", "parameters"))
             unknown.append(gaps.gaps(events, found))
         if item.plug is None and item.item.trouble is None:

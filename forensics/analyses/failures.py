@@ -9,6 +9,7 @@ of the process between them may be one failure too (a stalled process prints lat
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -31,6 +32,13 @@ NEXT = 4
 """Records between a message and its own traceback, the access line among them."""
 HABIT = 0.8
 """Share of one-line messages that must be followed by a traceback for this to be how the program prints a failure."""
+ONE_OPERATION = 1_000_000
+"""Microseconds within which lines that name the same operation are of one failure."""
+FRAMEWORK = (
+    r"(?i)Exception in ASGI application|Internal Server Error: /|Exception on \S+ \[[A-Z]+\]|Error handling request|unhandled (?:exception|error|promise rejection)"
+    r"|Unhandled exception in |(?:Task|Future) exception was never retrieved|Uncaught exception|Exception while serving|Cannot process request"
+)
+"""How frameworks head the traceback of any request or task that failed, after the application may have logged it itself."""
 PERHAPS = 120_000_000
 """Within this time a traceback may belong to an earlier one-line message, if the process was silent between them."""
 QUIET = 5_000_000
@@ -128,11 +136,17 @@ def join_lines(
         pl.col("ts").min(),
         pl.col("line").min(),
         pl.col("parameters").first(),
+        pl.col("head").first(),
+        pl.col("retry").all(),
+        pl.col("operation").drop_nulls().first(),
+        pl.col("times").max(),
         traced=pl.col("ends_traceback").any(),
-        lines=pl.len(),
+        lines=pl.len().cast(pl.Int64),
     )
     parts = [pair(part, seconds) for _, part in one.group_by(STREAM, maintain_order=True)]
     table = pl.concat(parts) if parts else one.with_columns(sure=pl.lit(value=True))
+    # A line that tells of several failures stands for as many.
+    table = table.select(pl.all().repeat_by("times")).explode(table.columns) if table.height else table
     texts = table.select("signature", "parameters").unique(maintain_order=True)
     waits = texts.with_columns(
         wait=pl.Series([wait_us(wanted[name], text) for name, text in texts.iter_rows()], dtype=pl.Int64)
@@ -192,45 +206,85 @@ def wait_us(signature: Signature, parameters: str) -> int:
 
 
 def pair(part: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
-    """Join one-line messages with their tracebacks within one stream."""
-    rows = part.sort("line").to_dicts()
-    traced = [row for row in rows if row["traced"]]
-    messages = [row for row in rows if not row["traced"]]
-    if not traced or not messages:
-        return part.with_columns(sure=pl.lit(value=True))
-    taken = twins(messages, traced)
-    if len(taken) < HABIT * len(messages):
-        taken = {}
-    pauses = silences(seconds, messages[0]["service"])
-    kept: list[dict[str, Any]] = []
-    for row in rows:
-        if row["traced"]:
-            kept.append(
-                {
-                    **row,
-                    "lines": row["lines"]
-                    + sum(
-                        message["lines"] for message in messages if taken.get(message["line"]) == row["line"]
-                    ),
-                    "sure": True,
-                }
-            )
-        elif row["line"] not in taken:
-            kept.append(
-                {**row, "sure": not any(held_back(row["ts"], other["ts"], pauses) for other in traced)}
-            )
+    """Join what tells of one failure within one stream and signature: ``sure`` is false for rows that may be none of their own."""
+    rows = attempts(by_operation(part.sort("line").to_dicts()))
+    kinds = (
+        ([row for row in rows if not row["traced"]], [row for row in rows if row["traced"]]),
+        (
+            [row for row in rows if row["traced"] and not from_framework(row)],
+            [row for row in rows if row["traced"] and from_framework(row)],
+        ),
+    )
+    for messages, traced in kinds:
+        merge(messages, traced)
+    messages, traced = kinds[0]
+    pauses = silences(seconds, part["service"][0]) if messages and traced else []
+    for row in messages:
+        if any(held_back(row["ts"], other["ts"], pauses) for other in traced):
+            row["sure"] = False
+    kept = [row for row in rows if not row.get("taken")]
     return pl.DataFrame(kept, schema={**part.schema, "sure": pl.Boolean})
 
 
-def twins(messages: list[dict[str, Any]], traced: list[dict[str, Any]]) -> dict[int, int]:
-    """Return the traceback that follows each message at once: line of the message to line of the traceback."""
+def by_operation(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Join lines of one instant that name the same operation: a connection that is closed, a request that is tried on two peers."""
+    open_: dict[str, dict[str, Any]] = {}
+    kept = []
+    for row in rows:
+        before = open_.get(row["operation"] or "")
+        if before is not None and row["ts"] - before["ts"] <= ONE_OPERATION:
+            before["lines"] += row["lines"]
+            before["fid"] = row["fid"]
+            continue
+        if row["operation"]:
+            open_[row["operation"]] = row
+        kept.append(row)
+    return kept
+
+
+def attempts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Mark attempts that were repeated: where others of the kind were not, they are no failed operations of their own."""
+    final = any(not row["retry"] for row in rows)
+    for row in rows:
+        row["sure"] = not (final and row["retry"])
+    return rows
+
+
+def from_framework(row: dict[str, Any]) -> bool:
+    """Was the traceback printed by a framework, for any request that failed?"""
+    return row["head"] is not None and re.search(FRAMEWORK, row["head"]) is not None
+
+
+def merge(firsts: list[dict[str, Any]], seconds: list[dict[str, Any]]) -> None:
+    """Join each of the second kind with the one of the first kind that it repeats.
+
+    Where the program prints nearly all failures so, both are one. Where it does so now and then, an error that was handled and
+    another one that was not look the same: the count becomes an interval.
+    """
+    taken = twins(firsts, seconds)
+    certain = len(taken) >= HABIT * len(firsts)
+    by_line = {row["line"]: row for row in seconds}
+    for row in firsts:
+        if row["line"] not in taken:
+            continue
+        if certain:
+            other = by_line[taken[row["line"]]]
+            other["lines"] += row["lines"]
+            other["sure"] = True
+            row["taken"] = True
+        else:
+            row["sure"] = False
+
+
+def twins(firsts: list[dict[str, Any]], seconds: list[dict[str, Any]]) -> dict[int, int]:
+    """Return the record that follows each one at once with the same text: line of the first to line of the second."""
     taken: dict[int, int] = {}
     used: set[int] = set()
-    for message in messages:
-        for other in traced:
-            close = 0 < other["fid"] - message["fid"] <= NEXT and 0 <= other["ts"] - message["ts"] <= TOGETHER
+    for first in firsts:
+        for other in seconds:
+            close = 0 < other["fid"] - first["fid"] <= NEXT and 0 <= other["ts"] - first["ts"] <= TOGETHER
             if close and other["line"] not in used:
-                taken[message["line"]] = other["line"]
+                taken[first["line"]] = other["line"]
                 used.add(other["line"])
                 break
     return taken

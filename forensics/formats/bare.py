@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from forensics.model.plug import MessageFormat
 
-CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^\.\.\. \d+ (?:more|frames)|^[│╭╰}\])]|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)|^\s*$"
+CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^\.\.\. \d+ (?:more|frames)|^[│╭╰}\])]|^(?:[A-Za-z_$][\w$]*\.)*(?:[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*|Error|Exception)(?::|$)|^\s*$"
 """What a line of a multi-line message looks like when it carries no stamp of its own."""
 ASIDE = r"^#(?:Version|Fields|Software|Date|Start-Date|End-Date|Remark): |^OK$"
 """The head of a W3C log and Redis' answer to MONITOR: no part of any record."""

@@ -28,7 +28,7 @@ CHUNK_STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\
 DOCKER = r'^\{.*"log": ?".*"time": ?"'
 CRI = r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?P<stream>stdout|stderr) (?P<partial>[FP])(?::\S+)? (?P<body>(?s:.*))$"
 SYSLOG = r"^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)) (?P<host>[\w.:-]+) (?P<service>[^\[\]:\s]+)(?:\[(?P<pid>\d+)\])?: (?P<body>(?s:.*))$"
-CONTINUES = r"^[ \t]|^$|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^\.\.\. \d+ more|^[│╭╰}\])]|^(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*(?::|$)"
+CONTINUES = r"^[ \t]|^$|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^\.\.\. \d+ more|^[│╭╰}\])]|^(?:[A-Za-z_$][\w$]*\.)*(?:[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*|Error|Exception)(?::|$)"
 """Lines of a message that a program wrote over several lines, each of which was shipped alone."""
 LEVELS = {
     **dict.fromkeys(("emerg", "emergency", "alert", "crit", "critical", "fatal", "panic", "fatal2", "fatal3", "fatal4"), "critical"),

@@ -6,10 +6,12 @@ the smallest lines first, so that joining shards and capping again gives the sam
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats import heads
 from forensics.ingest.understand import route, template
 from forensics.model.schema import FRAMES
 
@@ -34,6 +36,15 @@ KEPT_BYTES = 300
 MANGLED = r"[\x00-\x1f\x7f-\x{9f}\x{fffd}\x{2026}]|blob data\]$"
 """Control characters and bytes that are no UTF-8, which text exports replace, and what they put in their place."""
 STREAM = ("service", "pid", "stream")
+NO_ECHO = r"^\s*(?:\| ?\S|\[cause\]: |File \"|Caused by: )"
+"""Indented lines that a traceback does not echo from a source: branches of a group, causes, frames."""
+IN_ONE_LINE = r"Traceback \(most recent call last\)|\\n\s+at "
+"""A traceback that was put into one line, by a JSON logger."""
+BRANCH = r"Exception ?Group"
+BRANCHES = re.compile(r"\+-\+?-{4,} ?(?:\d+|\.\.\.) ?-{4,}")
+"""What parts the branches of an ExceptionGroup (CPython Lib/traceback.py)."""
+RETRY = r"(?i)\bretrying\b|\bwill (?:be )?retr(?:y|ied)\b|\bretry(?: attempt)? #?\d+(?:/| of )\d+"
+"""What a program says when it tries again: an attempt has failed, the operation not yet."""
 TEMPLATES = 20_000
 """Templates kept per shard: those with the smallest hash, so that capping after joining gives the same ones."""
 
@@ -43,7 +54,8 @@ def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
     events = events.with_columns(second=pl.col("ts") // SECOND, minute=pl.col("ts") // MINUTE)
     dated = events.filter(pl.col("ts").is_not_null())
     requests = dated.filter(pl.col("kind") == "request").with_columns(route=route(pl.col("path")))
-    hits = find_hits(events, matcher)
+    numbered = number(events)
+    hits = find_hits(numbered, matcher)
     return {
         "seconds": seconds(dated),
         "formats": events.filter(pl.col("format").is_not_null())
@@ -67,7 +79,7 @@ def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
             pl.col("series").fill_null(pl.col("service"))
         ),
         **arrivals(requests),
-        **edges(events),
+        **edges(numbered),
     }
 
 
@@ -213,45 +225,98 @@ def arrivals(requests: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
-    """Match the catalogue and number the failures that lines belong to.
+    """Match the catalogue and number the failures that lines belong to; ``events`` are numbered (:func:`number`).
 
-    Source text that a traceback echoes (an indented line) never counts. ``fid`` grows with every record of a stream
-    and with every exception that no chain mark ties to the one before it.
+    Source text that a traceback echoes (an indented line) never counts; its frames, branches and causes do. ``fid`` grows with
+    every record of a stream and with every exception that no chain mark ties to the one before it. ``head`` is how the record
+    begins, ``retry`` says that the program tries again, ``operation`` names what failed where the text tells it, and ``times`` counts
+    the branches of a group that stands in one line.
     """
     found = matcher.match(events["message"])
-    numbered = number(events)
-    hits = numbered.join(found, on="row", how="inner", maintain_order="left")
-    echoed = (
-        pl.col("message").str.contains(r"^\s")
-        & ~pl.col("message").str.contains(r"^\s*\| ?\S")
-        & (pl.col("kind") == "trace")
+    hits = events.join(found, on="row", how="inner", maintain_order="left")
+    text = pl.col("message")
+    echoed = text.str.contains(r"^\s") & ~text.str.contains(NO_ECHO) & (pl.col("kind") == "trace")
+    hits = concluded(hits.filter(~echoed), events, matcher)
+    # A request's line stands between the lines of others, and heads no traceback.
+    headed = events.filter(pl.col("starts") & (pl.col("kind") != "request"))
+    starts = headed.select("sid", head_row="row", head=text)
+    hits = hits.join_asof(
+        starts, left_on="row", right_on="head_row", by="sid", strategy="backward", check_sortedness=False
     )
-    return hits.filter(~echoed).with_columns(ends_traceback=pl.col("ends"))
+    return named(hits, matcher).with_columns(
+        ends_traceback=pl.col("ends") | text.str.contains(IN_ONE_LINE),
+        head=template(pl.col("head")),
+        retry=text.str.contains(RETRY),
+    )
+
+
+def concluded(hits: pl.DataFrame, events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
+    """Leave out hits whose traceback ends with another exception than their signature says."""
+    wanted = hits.filter(pl.col("signature").is_in(list(matcher.then)))
+    if not wanted.height:
+        return hits
+    last = events.filter("ends").group_by("sid", "record").agg(last=pl.col("message").last())
+    wanted = wanted.join(last, on=["sid", "record"], how="left", maintain_order="left")
+    wrong = [
+        (row, signature)
+        for row, signature, text in wanted.select("row", "signature", "last").iter_rows()
+        if text is None or not matcher.then[signature].search(text)
+    ]
+    table = pl.DataFrame(wrong, schema={"row": pl.UInt32, "signature": pl.String}, orient="row")
+    return hits.join(table, on=["row", "signature"], how="anti")
+
+
+def named(hits: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
+    """Add the operation that a line names, and how often one line tells of its failure; few lines are of either kind."""
+    operation: list[str | None] = [None] * hits.height
+    times = [1] * hits.height
+    grouped = hits["message"].str.contains(BRANCH) & hits["message"].str.contains("\\n", literal=True)
+    known = hits["signature"].is_in(list(matcher.operation))
+    for index in (grouped | known).fill_null(value=False).arg_true():
+        signature, message = hits["signature"][index], hits["message"][index]
+        if (pattern := matcher.operation.get(signature)) and (said := pattern.search(message)):
+            operation[index] = said[1]
+        if grouped[index]:
+            find = heads.finder(matcher.signatures[signature].pattern)
+            times[index] = max(1, sum(bool(find(branch)) for branch in BRANCHES.split(message)[1:]))
+    return hits.with_columns(
+        pl.Series("operation", operation, dtype=pl.String), pl.Series("times", times, dtype=pl.UInt32)
+    )
 
 
 def number(events: pl.DataFrame) -> pl.DataFrame:
-    """Add ``fid``: 0 before the first record start of a stream in this shard, then 1, 2, …"""
-    marked = events.with_columns(
-        record=pl.col("starts").cum_sum().over(STREAM),
+    """Add ``sid`` (the stream), ``record`` and ``fid``: 0 before the first record start of a stream in this shard, then 1, 2, …
+
+    Exceptions and chain marks are few, so that all but the running sums is asked of their rows alone.
+    """
+    marked = events.with_columns(sid=pl.struct(STREAM).hash()).with_columns(
+        record=pl.col("starts").cum_sum().over("sid"),
         mark=pl.when(pl.col("ends")).then(pl.lit("X")).when(pl.col("chains")).then(pl.lit("C")),
     )
-    before = pl.col("mark").forward_fill().shift(1).over(*STREAM, "record")
-    again = pl.col("ends") & (before == "X").fill_null(value=False) & (pl.col("record") > 0)
-    return marked.with_columns(fid=(pl.col("starts") | again).cum_sum().over(STREAM))
+    marks = marked.filter(pl.col("mark").is_not_null()).select("row", "sid", "record", "ends", "mark")
+    before = pl.col("mark").shift(1).over("sid", "record")
+    again = marks.filter(pl.col("ends") & (before == "X") & (pl.col("record") > 0))["row"]
+    if not len(again):
+        return marked.with_columns(fid=pl.col("record"))
+    return marked.with_columns(
+        fid=(pl.col("starts") | pl.col("row").is_in(again.implode())).cum_sum().over("sid")
+    )
 
 
-def edges(events: pl.DataFrame) -> dict[str, pl.DataFrame]:
+def edges(numbered: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Say how each stream begins and ends, so that the fold can number failures across the cut."""
-    numbered = number(events)
     last = (
         numbered.filter(pl.col("mark").is_not_null())
-        .group_by(STREAM, maintain_order=True)
+        .group_by("sid", maintain_order=True)
         .agg(last_mark=pl.col("mark").last(), mark_record=pl.col("record").last())
     )
-    state = numbered.group_by(STREAM, maintain_order=True).agg(
-        starts=pl.col("starts").sum(), last_fid=pl.col("fid").max(), last_record=pl.col("record").max()
+    state = numbered.group_by("sid", maintain_order=True).agg(
+        pl.col(*STREAM).first(),
+        starts=pl.col("starts").sum(),
+        last_fid=pl.col("fid").max(),
+        last_record=pl.col("record").max(),
     )
-    joined = state.join(last, on=STREAM, how="left", nulls_equal=True)
+    joined = state.join(last, on="sid", how="left")
     current = pl.when(pl.col("mark_record") == pl.col("last_record")).then("last_mark")
     marks = numbered.filter((pl.col("record") == 0) & pl.col("mark").is_not_null())
     return {"edges": joined.with_columns(last_mark=current), "edge_marks": marks}

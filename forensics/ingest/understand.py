@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from forensics.model.plug import MessageFormat
 
-EXCEPTION = r"^(?:\s*\| )?(?:[A-Za-z_$][\w$]*\.)*[A-Z][\w$]*(?:Error|Exception|Timeout|TimedOut|Interrupt|Exit|Fault|Iteration|Unavailable|Cancelled|Refused|Closed|Full|Empty)[\w$]*(?::|$)|^Error: "
+EXCEPTION = r"^(?:\s*\| )?(?:[A-Za-z_$][\w$]*\.)*(?:[A-Z][\w$]*(?:Error|Exception|Timeout|TimedOut|Interrupt|Exit|Fault|Iteration|Unavailable|Cancelled|Refused|Closed|Full|Empty)[\w$]*|Exception)(?::|$)|^Error: "
 """A line at column 0 that names an exception class: it ends a traceback, or it is one without frames."""
-CHAIN = r"^(?:\s*\| )?(?:During handling of the above exception|The above exception was the direct cause|Caused by: |\[cause\]: )"
-CONTINUATION = r"^\s|^$|^Traceback \(most recent call last\)|^\.\.\. \d+ (?:more|frames)|^[│╭╰}\])]"
+CHAIN = r"^(?:\s*\| )?(?:During handling of the above exception|The above exception was the direct cause)"
+CONTINUATION = r"^\s|^Caused by: |^\[cause\]: |^$|^Traceback \(most recent call last\)|^\.\.\. \d+ (?:more|frames)|^[│╭╰}\])]"
 """Lines that continue the record above although each has a stamp of its own."""
 DURATION = r"(?:\((?P<bracket>\d+(?:\.\d+)?) ?ms\)$|\bafter (?P<after>\d+(?:\.\d+)?) ?ms\b|\s(?P<last>\d+(?:\.\d+)?) ?ms$)"
 """How long an operation took, where a log line says so at its end."""

@@ -43,6 +43,11 @@ class Signature:
     limits: str | None = None
     """once, rate or merged (:data:`LIMITS`) where lines are fewer than what they tell of."""
 
+    operation: str | None = None
+    """Pattern whose group 1 names the operation in the line (a connection, a job): lines of one instant that name the same are one failure."""
+    then: str | None = None
+    """Pattern of the exception that must end the traceback in which the text stands; None: any."""
+
     def wait_s(self, parameters: dict[str, str | None]) -> float | None:
         """Return the length of the wait in seconds, if the line states it."""
         if self.wait is None or self.marks != "end" or (text := parameters.get(self.wait)) is None:

@@ -43,7 +43,7 @@ REQUIRED = (
     "hit",
     "miss",
 )
-OPTIONAL = ("wait", "parameters", "inner_of", "limits")
+OPTIONAL = ("wait", "parameters", "inner_of", "limits", "operation", "then")
 CHOICES = {
     "side": ("client", "server", "gateway", "kernel", "monitor", "manager"),
     "marks": ("end", "start", "instant"),

@@ -61,6 +61,10 @@ class Matcher:
 
     def __init__(self, signatures: Iterable[Signature]) -> None:
         self.signatures = {signature.id: signature for signature in signatures}
+        self.then = {name: re.compile(one.then) for name, one in self.signatures.items() if one.then}
+        self.operation = {
+            name: re.compile(one.operation) for name, one in self.signatures.items() if one.operation
+        }
         texts = {name: text for name, one in self.signatures.items() if (text := literal(one)) is not None}
         owners = [
             (anchor, name, name in texts)
