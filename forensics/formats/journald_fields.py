@@ -240,7 +240,7 @@ def decode(data: bytes) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def first_values(data: bytes, table: pl.DataFrame) -> pl.DataFrame:
-    """Take the first value of fields that an entry holds several times; the raw line tells them from plain text."""
+    """Take the first value of fields that an entry holds several times, and all of a message; the raw line tells them from plain text."""
     lists = table.select(pl.col(FIELDS).str.starts_with("[").any()).row(0, named=True)
     several = {
         name: table[name].str.contains(SEVERAL).fill_null(value=False) for name in FIELDS if lists[name]
@@ -252,7 +252,8 @@ def first_values(data: bytes, table: pl.DataFrame) -> pl.DataFrame:
     for name in names:
         rows = several[name].arg_true()
         objects = [json.loads(lines[line - 1]).get(name) for line in table["line"].gather(rows)]
-        values = [value if isinstance(value, str) else first_value(value) for value in objects]
+        take = all_values if name == "MESSAGE" else first_value
+        values = [value if isinstance(value, str) else take(value) for value in objects]
         table = table.with_columns(table[name].scatter(rows, pl.Series(values, dtype=pl.String)))
     return table
 
@@ -265,6 +266,12 @@ def first_value(value: object) -> str | None:
         if isinstance(item, list):
             return bytes(item).decode("utf-8", "replace")
     return None
+
+
+def all_values(value: object) -> str | None:
+    """Return all values of a list as lines of one text: what an entry says twice is not lost."""
+    said = [first_value([item]) for item in value] if isinstance(value, list) else []
+    return "\n".join(text for text in said if text is not None) or None
 
 
 def bytes_to_text(data: bytes, table: pl.DataFrame) -> pl.DataFrame:
