@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import Coverage, Facts, FailureGroup, Failures, Losses
+from forensics.model.facts import Continuity, Coverage, Facts, FailureGroup, Failures, Losses, Undated
 from forensics.model.frames import least, middle, most
 from forensics.model.plug import Analysis
 from forensics.model.signature import LIMITS
@@ -49,6 +50,7 @@ HABITS = 3.0
 """A log is silent at its end only beyond so many times its usual pause."""
 SUPPRESSED = "journald suppressed messages of this unit"
 CAPPED = "there are more lines a minute than are kept"
+HOLED = "entries of its journal are missing amid them"
 SILENT = "its log ends amid failures while other inputs go on"
 STREAM = ["source", "service", "pid", "signature"]
 MONITOR_LOGS = ("uptime_kuma_log",)
@@ -59,6 +61,10 @@ COLUMNS = {
     "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32, "ends": pl.Boolean,
 }  # fmt: skip
 REFS = 12
+ADDRESSED = ("host", "server", "upstream", "target", "addr", "address", "endpoint")
+"""Parameters that name whom the service addressed."""
+PEERS = 3
+"""Peers that are named."""
 
 
 def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
@@ -83,6 +89,7 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
     }
     lost = {loss.service: loss for loss in facts[Losses].items}
     cut = fell_silent(rows, evidence["seconds"], facts)
+    holed = in_holes(rows, facts[Continuity])
     groups = []
     for (service, name), part in rows.group_by("service", "signature", maintain_order=True):
         signature = wanted[str(name)]
@@ -91,6 +98,8 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
             if service in lost
             else CAPPED
             if (service, name) in capped
+            else HOLED
+            if (service, name) in holed
             else SILENT
             if service in cut
             else LIMITS.get(signature.limits or "", "")
@@ -100,7 +109,30 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
                 part, hits, signature, str(service), lines.get((service, name), part["lines"].sum()), reason
             )
         )
-    return Failures(tuple(sorted(groups, key=lambda item: (item.signature, item.service))), rows)
+    groups.sort(key=lambda item: (item.signature, item.service))
+    return Failures(tuple(groups), rows, undated(evidence["hits"], wanted))
+
+
+def undated(hits: pl.DataFrame, wanted: dict[str, Signature]) -> tuple[Undated, ...]:
+    """Count the lines that tell of failures and carry no time, by source and signature."""
+    rows = hits.filter(pl.col("signature").is_in(list(wanted)) & pl.col("ts").is_null())
+    table = rows.group_by("source", "signature").agg(n=pl.len(), line=pl.col("line").min())
+    return tuple(
+        Undated(wanted[signature].title, n, Ref(source, line))
+        for source, signature, n, line in table.sort("source", "signature").iter_rows()
+    )
+
+
+def in_holes(rows: pl.DataFrame, continuity: Continuity) -> set[tuple[str, str]]:
+    """Return services and signatures between whose failures numbered entries of their journal are missing."""
+    found: set[tuple[str, str]] = set()
+    for hole in continuity.holes:
+        sources = [ref.source for ref in hole.refs]
+        spans = rows.filter(pl.col("source").is_in(sources)).group_by("service", "signature")
+        table = spans.agg(lo=pl.col("ts").min(), hi=pl.col("ts").max())
+        inside = table.filter((pl.col("lo") <= hole.end) & (pl.col("hi") >= hole.start))
+        found |= {(str(service), str(name)) for service, name, *_ in inside.iter_rows()}
+    return found
 
 
 def fell_silent(rows: pl.DataFrame, seconds: pl.DataFrame, facts: Facts) -> set[str]:
@@ -335,7 +367,17 @@ def group(
         parameters=signature.typed(json.loads(here["parameters"][0])),
         refs=tuple(Ref(source, line) for source, line in edges.select("source", "line").iter_rows()),
         verified=signature.verified,
+        peers=peers(here["parameters"]),
     )
+
+
+def peers(parameters: pl.Series) -> tuple[str, ...]:
+    """Return whom lines say that they addressed, the most named first."""
+    counts: Counter[str] = Counter()
+    for text, n in parameters.value_counts().iter_rows():
+        said = json.loads(text)
+        counts.update({str(said[name]): n for name in ADDRESSED if said.get(name)})
+    return tuple(name for name, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:PEERS])
 
 
 PLUG = Analysis(
@@ -343,5 +385,5 @@ PLUG = Analysis(
     question="How many operations failed, in which way, and when did their waits begin?",
     gives=Failures,
     run=failures,
-    needs=(Losses, Coverage),
+    needs=(Losses, Coverage, Continuity),
 )

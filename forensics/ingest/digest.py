@@ -237,9 +237,7 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
     text = pl.col("message")
     echoed = text.str.contains(r"^\s") & ~text.str.contains(NO_ECHO) & (pl.col("kind") == "trace")
     hits = concluded(hits.filter(~echoed), events, matcher)
-    # A request's line stands between the lines of others, and heads no traceback.
-    headed = events.filter(pl.col("starts") & (pl.col("kind") != "request"))
-    starts = headed.select("sid", head_row="row", head=text)
+    starts = heading(events).select("sid", head_row="row", head=text)
     hits = hits.join_asof(
         starts, left_on="row", right_on="head_row", by="sid", strategy="backward", check_sortedness=False
     )
@@ -248,6 +246,11 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
         head=template(pl.col("head")),
         retry=text.str.contains(RETRY),
     )
+
+
+def heading(events: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that begin records: a request's line stands between the lines of others, and heads no traceback."""
+    return events.filter(pl.col("starts") & (pl.col("kind") != "request"))
 
 
 def concluded(hits: pl.DataFrame, events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
@@ -316,7 +319,8 @@ def edges(numbered: pl.DataFrame) -> dict[str, pl.DataFrame]:
         last_fid=pl.col("fid").max(),
         last_record=pl.col("record").max(),
     )
-    joined = state.join(last, on="sid", how="left")
+    headed = heading(numbered).group_by("sid").agg(last_head=template(pl.col("message").last()))
+    joined = state.join(last, on="sid", how="left").join(headed, on="sid", how="left")
     current = pl.when(pl.col("mark_record") == pl.col("last_record")).then("last_mark")
     marks = numbered.filter((pl.col("record") == 0) & pl.col("mark").is_not_null())
     return {"edges": joined.with_columns(last_mark=current), "edge_marks": marks}

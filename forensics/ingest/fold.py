@@ -39,6 +39,7 @@ def settle(
     frames = {name: digest[name] for name in FRAMES}
     frames = absolute(frames)
     frames["hits"] = number_across(frames["hits"], frames["edges"], frames["edge_marks"])
+    frames["hits"] = headed_across(frames["hits"], frames["edges"])
     settled, frames = dating.dated(frames, facts, zones)
     frames = copies.named(frames)
     spans = find_spans(frames)
@@ -83,6 +84,20 @@ def absolute(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
         ]
         out[name] = frame.sort(order)
     return out
+
+
+def headed_across(hits: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
+    """Give lines whose record begins in an earlier shard its beginning."""
+    if not hits["head"].null_count():
+        return hits
+    keys = ["source", *STREAM]
+    before = (
+        edges.sort("source", "shard")
+        .with_columns(before=pl.col("last_head").forward_fill().shift(1).over(keys))
+        .select(*keys, "shard", "before")
+    )
+    joined = hits.join(before, on=[*keys, "shard"], how="left", nulls_equal=True, maintain_order="left")
+    return joined.with_columns(head=pl.coalesce("head", "before")).drop("before")
 
 
 def number_across(hits: pl.DataFrame, edges: pl.DataFrame, marks: pl.DataFrame) -> pl.DataFrame:

@@ -47,6 +47,17 @@ class FailureGroup:
     parameters: dict[str, Any]
     refs: tuple[Ref, ...]
     verified: bool = True
+    peers: tuple[str, ...] = ()
+    """Whom the lines say that the service addressed, the most named first: who logs a failure is often its victim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undated:
+    """Lines of one source that tell of failures and carry no time, so that they belong to no incident."""
+
+    title: str
+    lines: int
+    ref: Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,7 @@ class Failures:
 
     groups: tuple[FailureGroup, ...]
     rows: pl.DataFrame
+    undated: tuple[Undated, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,6 +184,7 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "starts": pl.UInt32(),
         "last_fid": pl.UInt32(),
         "last_mark": pl.String(),
+        "last_head": pl.String(),
     },
     "edge_marks": {
         "service": pl.String(),

@@ -211,6 +211,9 @@ class Builder:
             if loss.service in source.services or loss.ref.source == source.index:
                 values = {"n": loss.n, "service": loss.service, "at": loss.at}
                 row["limits"].append(self.words.say("title.suppressed", values))
+        for undated in self.case.facts[Failures].undated:
+            if undated.ref.source == source.index:
+                row["limits"].append(self.words.say("title.undated", {"undated": undated}))
         for name, values in (*self.breaks(source), *self.clocks(source)):
             row["limits"].append(self.words.say(name, values))
         return row

@@ -10,6 +10,7 @@ import pytest
 from forensics import formats, pipeline
 from forensics.formats import anything
 from forensics.ingest import plan
+from forensics.model.facts import Failures
 from forensics.pipeline import Options
 from forensics.sources.discovery import discover
 
@@ -76,6 +77,8 @@ def test_text_without_times(tmp_path: Path) -> None:
     assert (source.transport, source.records, source.undated) == ("text_undated", 6, 6)
     assert anything.UNDATED in source.limits
     assert (source.first_us, source.last_us) == (None, None)
+    (undated,) = pipeline.investigate([str(tmp_path)], Options()).facts[Failures].undated
+    assert (undated.lines, undated.ref.line) == (3, 2)
 
 
 def test_times_that_are_not_understood(tmp_path: Path) -> None:

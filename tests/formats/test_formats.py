@@ -26,7 +26,6 @@ TRANSPORTS = formats.all_transports()
 MESSAGES = formats.all_messages()
 MONITORS = formats.all_monitors()
 TEXT = {name: plug for name, plug in TRANSPORTS.items() if plug.samples and not plug.declined}
-DECLINED = {name: plug for name, plug in TRANSPORTS.items() if plug.declined}
 LAST = frozenset({"text_dated", "text_undated"})
 """Text of no known format: any line is one of theirs (tests/formats/test_anything.py)."""
 TIMED = {name: plug for name, plug in TEXT.items() if name not in LAST | {"docker_ps"}}
@@ -138,18 +137,6 @@ class TestTextTransport:
 
         assert parsed.records is not None
         assert (parsed.records.height, parsed.in_records, parsed.blank, parsed.unparsed) == (0, 0, 0, 0)
-
-
-@pytest.mark.parametrize("plug", DECLINED.values(), ids=DECLINED.keys())
-def test_declined_kinds_say_what_to_export(plug: Transport, tmp_path: Path) -> None:
-    """A kind that can't be read is recognised by its samples, and its file is skipped with the reason."""
-    found = [
-        plan.recognise(written(tmp_path, f"x{i}", text((one,))), i) for i, one in enumerate(plug.samples)
-    ]
-
-    assert [(one.format_name, one.plug, one.skipped) for one in found] == [
-        (plug.name, None, plug.declined) for _ in plug.samples
-    ]
 
 
 @pytest.mark.parametrize("plug", CUT.values(), ids=CUT.keys())

@@ -217,12 +217,13 @@ class TestDockerText:
         assert said.records["ts"].to_list() == [None]
         assert "docker logs --timestamps" in said.notes[0]
 
-    def test_text_of_no_known_program_without_times_is_declined(self, tmp_path: Path) -> None:
-        """The reason says how to export it."""
+    def test_text_of_no_known_program_without_times_is_read_undated(self, tmp_path: Path) -> None:
+        """What it lacks says how to export it."""
         found = planned(tmp_path, "x", "hello\nworld\n")
 
-        assert found.plug is None
-        assert "docker logs -t" in str(found.skipped)
+        assert isinstance(found.plug, Transport)
+        assert found.format_name == "text_undated"
+        assert "docker logs -t" in found.plug.parse(b"hello\nworld\n").notes[0]
 
 
 class TestCompose:
@@ -326,7 +327,7 @@ class TestKubernetes:
 
         assert planned(tmp_path, "x", data).format_name == "stern"
         assert rows("stern", data, "service", "pid", "ts") == [("api", "api-7c9f-abcde", None)] * 4
-        assert planned(tmp_path, "y", "the quick brown fox at 12:00\n" * 4).format_name is None
+        assert planned(tmp_path, "y", "the quick brown fox at 12:00\n" * 4).format_name == "text_undated"
 
     def test_stern_reads_namespaces_and_bare_pods(self) -> None:
         """With all namespaces the namespace stands first; a stamp tells where the names end."""
