@@ -14,6 +14,8 @@ import pytest
 from anatomy import HEADINGS, HYPOTHESES
 from jsonschema import Draft202012Validator
 
+from forensics import pipeline
+from forensics.report import document as made
 from forensics.report.schema import schema
 
 if TYPE_CHECKING:
@@ -400,3 +402,19 @@ def test_the_fixtures_stay_small() -> None:
 def test_packed_inputs_carry_no_time(name: str) -> None:
     packed = [path for path in golden.inputs(name) if path.suffix == ".gz"]
     assert [path.name for path in packed if path.read_bytes()[4:8] != b"\0\0\0\0"] == []
+
+
+def test_a_quiet_day_without_a_given_zone() -> None:
+    """Nobody says the zone: the export takes it from its copy in UTC, the other local logs from that, and the report says so."""
+    evidence = pipeline.survey([str(golden.INCIDENTS / "s10-quiet-day" / "inputs")], pipeline.Options())
+    zones = {source.name.split(".")[0]: (source.zone.name, source.zone.rule) for source in evidence.sources}
+    local = next(source for source in evidence.sources if source.name.startswith("api.short"))
+
+    assert zones["api"] == zones["postgres"] == zones["redis"] == ("UTC+05:30", "inferred")
+    assert local.copy_of is not None
+    assert re.fullmatch(
+        r"\d+ minutes of its lines stand in host\.export\S* with their offset from UTC", local.zone.why
+    )
+    report = pipeline.investigate([str(golden.INCIDENTS / "s10-quiet-day" / "inputs")], pipeline.Options())
+    said = made.build(report, redact=True)
+    assert local.zone.why in next(row for row in said["sources"] if row["name"] == local.name)["limits"]
