@@ -27,7 +27,7 @@ ENTRY_MARKS = "the source's own time where it stamped one, else receipt by journ
 FIELDS = (
     "__REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "__CURSOR", "__SEQNUM", "__SEQNUM_ID", "_BOOT_ID", "PRIORITY", "_PID",
     "_COMM", "SYSLOG_IDENTIFIER", "CONTAINER_NAME", "CONTAINER_PARTIAL_MESSAGE", "CONTAINER_PARTIAL_ID", "UNIT", "USER_UNIT", "OBJECT_SYSTEMD_UNIT", "COREDUMP_UNIT",
-    "_SYSTEMD_USER_UNIT", "_SYSTEMD_UNIT", "_TRANSPORT", "_STREAM_ID", "_LINE_BREAK", "MESSAGE",
+    "_SYSTEMD_USER_UNIT", "_SYSTEMD_UNIT", "_TRANSPORT", "_STREAM_ID", "_LINE_BREAK", "EXCEPTION_TEXT", "MESSAGE",
 )  # fmt: skip
 """The fields that are read; all others are skipped."""
 SCHEMA = dict.fromkeys(FIELDS, pl.String)
@@ -95,11 +95,26 @@ def to_records(table: pl.DataFrame) -> pl.DataFrame:
         pid=pl.col("_PID"),
         stream=pl.col("_TRANSPORT"),
         level=pl.col("PRIORITY").replace_strict(PRIORITIES, default=None, return_dtype=pl.String),
-        message=pl.col("MESSAGE").str.replace_all(ANSI, "").str.strip_suffix("\n"),
+        message=with_exception(table).str.replace_all(ANSI, "").str.strip_suffix("\n"),
         cursor=pl.col("__CURSOR"),
         boot=pl.col("_BOOT_ID"),
     )
     return conform(records, RECORDS)
+
+
+def with_exception(table: pl.DataFrame) -> pl.Expr:
+    """Return the message, and below it the traceback that Python's journal handler sends as a field of its own.
+
+    Reference: systemd/python-systemd src/systemd/journal.py (JournalHandler.emit).
+    """
+    message, traceback = pl.col("MESSAGE"), pl.col("EXCEPTION_TEXT")
+    if table["EXCEPTION_TEXT"].null_count() == table.height:
+        return message
+    apart = traceback.is_not_null() & ~message.str.contains("Traceback (most", literal=True).fill_null(
+        value=False
+    )
+    both = pl.concat_str(message, traceback, separator="\n", ignore_nulls=True)
+    return pl.when(apart).then(both).otherwise(message)
 
 
 def in_cursor() -> pl.Expr:

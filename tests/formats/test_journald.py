@@ -328,6 +328,22 @@ def test_fields_that_an_entry_holds_twice() -> None:
     assert set(records["service"]) == {"one"}
 
 
+def test_a_traceback_in_a_field_of_its_own() -> None:
+    """Python's journal handler sends it so; it is part of the record unless the message has it already."""
+    trace = "Traceback (most recent call last):\n  File x\nValueError: y"
+    lines = [
+        json.dumps(entry(1, MESSAGE="boom", EXCEPTION_TEXT=trace)),
+        json.dumps(entry(2, MESSAGE=f"boom\n{trace}", EXCEPTION_TEXT=trace)),
+        json.dumps(entry(3, MESSAGE="quiet")),
+    ]
+
+    assert rows(parse("journald_json", *lines))["message"].to_list() == [
+        f"boom\n{trace}",
+        f"boom\n{trace}",
+        "quiet",
+    ]
+
+
 def test_coloured_json_is_read() -> None:
     """Colours that wrap keys and values are taken off before the JSON is read."""
     line = '{"\x1b[0;32m__REALTIME_TIMESTAMP\x1b[0m":"\x1b[0;1;39m1798761480000000\x1b[0m","\x1b[0;32mMESSAGE\x1b[0m":"x"}'
