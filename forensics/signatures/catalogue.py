@@ -189,6 +189,22 @@ def prove(signature: Signature, where: str) -> None:
     check_samples(signature, where)
     check_anchors(signature, where)
     check_parameters(signature, where)
+    check_further(signature, where)
+
+
+def check_further(signature: Signature, where: str) -> None:
+    """Refuse patterns around the text that are none, or that name nothing."""
+    for key, text, groups in (("operation", signature.operation, 1), ("then", signature.then, 0)):
+        try:
+            found = re.compile(text or "").groups
+        except re.error as error:
+            raise DefinitionError(
+                f"{key} is not a regex ({error})", where=where, remedy="correct the pattern"
+            ) from None
+        if text is not None and found < groups:
+            raise DefinitionError(
+                f"{key} has no group", where=where, remedy="put parentheses around what names the operation"
+            )
 
 
 def check_samples(signature: Signature, where: str) -> None:

@@ -192,6 +192,10 @@ def bad() -> Iterator[tuple[dict[str, str | None], str]]:
         "my.toml: other.slug: the id does not begin with the file's name; call it my.<slug>",
     )
     yield {"pattern": "'boom (?=\\d)'"}, "my.toml: my.slug: the pattern is not a Rust regex"
+    yield {"operation": '"job (x"'}, "my.toml: my.slug: operation is not a regex"
+    yield {"operation": '"job x"'}, "my.toml: my.slug: operation has no group; put parentheses"
+    yield {"then": '"x)"'}, "my.toml: my.slug: then is not a regex"
+    yield {"then": "3"}, "my.toml: my.slug: then is of the wrong type; give text in quotes"
     yield {"wait": '"m"'}, "my.toml: my.slug: wait 'm' is no parameter"
     yield {"id": "1 1"}, "my.toml: not valid TOML"
     yield {"id": '"my.Slug"'}, "my.toml: my.Slug: the id is no <library>.<slug>; use lower-case letters"
