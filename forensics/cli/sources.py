@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from forensics.cli import options
 from forensics.cli.output import show
 from forensics.cli.progress import progress
+
+if TYPE_CHECKING:
+    from forensics.model.source import Source
 
 NOTHING_READ = 3
 STREAMS = 12
@@ -46,9 +49,15 @@ def command(inputs: tuple[str, ...], format_: str, *, verbose: bool, **said: Any
     else:
         table(
             rows,
-            [(source.choice, *source.streams[:STREAMS]) for source in evidence.sources] if verbose else None,
+            [explained(source) for source in evidence.sources] if verbose else None,
         )
     return 0 if any(row["skipped"] is None and row["records"] for row in rows) else NOTHING_READ
+
+
+def explained(source: Source) -> tuple[str, ...]:
+    """Say how a source and its streams were recognised, and how precise its times are."""
+    unit = {"s": "seconds", "ms": "milliseconds", "us": "microseconds"}.get(source.precision)
+    return (source.choice, *source.streams[:STREAMS], *((f"times in whole {unit}",) if unit else ()))
 
 
 def table(rows: list[dict[str, Any]], choices: list[tuple[str, ...]] | None) -> None:

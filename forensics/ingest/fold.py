@@ -17,6 +17,7 @@ from forensics.ingest.digest import (
     HITS_PER_MINUTE,
     MINUTE,
     ROWS_PER_MINUTE,
+    SECOND,
     STREAM,
     smallest,
 )
@@ -226,6 +227,20 @@ def sparse(arrivals: pl.DataFrame, saturated: pl.DataFrame) -> pl.DataFrame:
     ).sort("source", "line")
 
 
+def precision(frames: dict[str, pl.DataFrame], here: pl.Expr) -> str:
+    """Return the unit in which all times of a source are whole: s, ms or us; nothing where none is dated."""
+    parts = [
+        frames["seconds"].filter(here).select(at=pl.concat_list("first_us", "last_us")).explode("at"),
+        *[frames[name].filter(here).select(at="ts") for name in ("beats", "samples")],
+    ]
+    times = pl.concat(parts)["at"].drop_nulls()
+    if not len(times):
+        return ""
+    return next(
+        (unit for unit, size in (("s", SECOND), ("ms", SECOND // 1000)) if (times % size == 0).all()), "us"
+    )
+
+
 def describe(
     source: Source,
     frames: dict[str, pl.DataFrame],
@@ -263,6 +278,7 @@ def describe(
         limits += (f"{sums['undated']} records have no readable time and are not placed on the timeline",)
     return replace(
         source,
+        precision=precision(frames, here),
         message_formats=tuple(found["format"]),
         first_us=edges[0],
         last_us=edges[1],

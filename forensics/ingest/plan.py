@@ -35,6 +35,8 @@ ENOUGH = 0.5
 ROTATED = r"(?:#\d+$|[-_.](?:19|20)\d\d-?\d\d-?\d\d(?:[-_T]?\d{1,6}(?:[-_:]\d\d)*)?Z?$)"
 """What logrotate's dateext, PostgreSQL's log_filename and loggers that cut by day or hour add to a name."""
 NOTHING = "the file is empty: no entries, or the export failed; run the export again and look at its messages"
+LAST = ("text_dated", "text_undated")
+"""How text is read that no format knows: no rival of any."""
 DATED = 0.2
 """Share of record starts with a time from which a text of no known format is dated by them."""
 
@@ -156,7 +158,7 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         ranked = scored(sqlite.schema(item.path))
     (best, score), (second, runner_up) = ranked[0], ranked[1]
     choice = f"{best} {score:.2f}" if score else "no format fits any line"
-    choice += f", next {second} {runner_up:.2f}" if runner_up else ""
+    choice += f", next {second} {runner_up:.2f}" if runner_up and second not in LAST else ""
     if score < ENOUGH or score == runner_up:
         any_text = last_resort(head)
         if any_text is None:

@@ -48,6 +48,8 @@ class Source:
     """Why the input was not read, with the remedy; None when it was."""
     choice: str = ""
     """How it was recognised: the score, and the nearest other format."""
+    precision: str = ""
+    """Unit in which all its times are whole: ``s``, ``ms`` or ``us``."""
     streams: tuple[str, ...] = ()
     """The same for the message format of each of its streams."""
 

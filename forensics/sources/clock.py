@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 UTC = "UTC"
 DUMMY_YEAR = 2000
 """Year of stamps that carry none: a leap year, so that 29 February parses."""
+NEVER_US = -62_000_000_000_000_000
+"""Instants before this are of year 1 to 5."""
 EARLIEST_S = 1e8
 """Epochs before March 1973 are no times of a log: zero, a counter, a mark for never."""
 WRITE = "write it as 2026-09-09T09:42:26-03:00"
@@ -122,13 +124,17 @@ def parse_stamp(column: pl.Expr, pattern: str) -> pl.Expr:
 
 
 def iso(column: pl.Expr) -> pl.Expr:
-    """Parse RFC 3339 with any number of fraction digits, an offset or ``Z``, and ``T`` or a blank."""
-    return (
+    """Parse RFC 3339 with any number of fraction digits, an offset or ``Z``, and ``T`` or a blank.
+
+    Year 1 is how Go and others write that something never happened: it is no time.
+    """
+    time = (
         column.str.replace(" ", "T", literal=True)
         .str.replace(",", ".", literal=True)
         .str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%#z", time_unit="us", strict=False)
         .dt.epoch("us")
     )
+    return pl.when(time > NEVER_US).then(time)
 
 
 def epoch_any(column: pl.Expr) -> pl.Expr:

@@ -363,6 +363,12 @@ class TestZoneTokens:
         """Offsets and abbreviations of one meaning are read; nothing is guessed for the others."""
         assert run(clock.offset_min, token) == [minutes]
 
+    def test_year_one_is_never(self) -> None:
+        """Go's zero time is no instant; the years around 1900 and 1970 are."""
+        stamps = run(clock.iso, "0001-01-01T00:00:00Z", "1900-01-01T00:00:00Z", "1970-01-01T00:00:01Z")
+
+        assert stamps == [None, us("1900-01-01T00:00:00+00:00"), 1_000_000]
+
     def test_a_leap_second_is_the_second_after(self) -> None:
         """Second 60 is read as the first of the next minute, with any fraction."""
         stamps = run(clock.iso, "2016-12-31T23:59:60Z", "2016-12-31T23:59:60.250+00:00")
