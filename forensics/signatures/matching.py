@@ -39,6 +39,8 @@ LETTER = re.compile(r"\\([^\w\s])")
 """An escaped character that stands for itself."""
 SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
 """Characters that make a pattern more than a text."""
+SPECIALS = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
+"""Characters that are escaped in a text that is to stand for itself."""
 UNESCAPE = {
     **{rf"\u{code:04x}": chr(code) for code in range(256)},
     **{rf"\u{code:04X}": chr(code) for code in range(256)},
@@ -75,7 +77,10 @@ class Matcher:
             owners, schema={"anchor": pl.String, "signature": pl.String, "sure": pl.Boolean}, orient="row"
         ).unique(maintain_order=True)
         self.anchors = self.owners["anchor"].unique().sort().to_list()
-        self.needles = sorted({form for anchor in self.anchors for form in forms(anchor)} | {ESCAPE})
+        needles = sorted({form for anchor in self.anchors for form in forms(anchor)} | {ESCAPE})
+        # As an alternation of texts: Rust's regex engine makes a DFA of up to 500 of them (regex-automata
+        # src/util/prefilter/aho_corasick.rs), polars' own search for several texts one of up to 100 only.
+        self.near = "|".join(SPECIALS.sub(r"\\\g<0>", needle) for needle in needles)
         self.questions: dict[str, pl.Expr] = {}
         self.inner = pl.DataFrame(
             [(name, outer) for name, one in self.signatures.items() for outer in one.inner_of],
@@ -85,7 +90,7 @@ class Matcher:
 
     def match(self, messages: pl.Series) -> pl.DataFrame:
         """Return one row per (message, signature) that matches: ``row``, ``signature``, ``parameters`` (JSON)."""
-        rows = messages.str.contains_any(self.needles).arg_true()
+        rows = messages.str.contains(self.near).fill_null(value=False).arg_true()
         table = pl.DataFrame({"row": rows, "message": messages.gather(rows)})
         if not table.height:
             return pl.DataFrame(schema=HITS)
