@@ -483,7 +483,12 @@ def other_failures(signals: Signals, pool: FailureGroup | None) -> Iterator[Find
                 "mechanism.other",
                 "mechanism",
                 Grade.VERIFIED,
-                {"group": group, "n": rows.height, "title": signals.known.signatures[group.signature].title},
+                {
+                    "group": group,
+                    "n": int(rows["sure"].sum()),
+                    "most": rows.height,
+                    "title": signals.known.signatures[group.signature].title,
+                },
                 Ref_of(rows, 2),
             )
 

@@ -153,7 +153,13 @@ def failures(signals: Signals) -> Iterator[Moment]:
                     "failures",
                     str(service),
                     "row.failures",
-                    {"n": burst.height, "title": title, "until": tail["ts"], "signature": name},
+                    {
+                        "n": int(burst["sure"].sum()),
+                        "most": burst.height,
+                        "title": title,
+                        "until": tail["ts"],
+                        "signature": name,
+                    },
                     Grade.VERIFIED,
                     refs,
                 )
