@@ -30,8 +30,10 @@ SHARE = 0.5
 """Share of the requests of the smaller source that must share it."""
 RIVAL = 0.5
 """Another difference that so large a share of them has makes it no measurement."""
-MOST = 2000
-"""Requests of a source that are compared, at equal distances."""
+MOST = 1000
+"""Requests of a source that are compared, from where both logs have begun."""
+SOURCES = 16
+"""Sources that are compared with each other, those with most requests."""
 BUFFERED_US = 2 * SECOND
 """Delay from which a line counts as having lain in a buffer."""
 LINES = 20
@@ -46,22 +48,37 @@ def clocks(evidence: Evidence, known: Known, facts: Facts) -> Clocks:
     counted = [source.index for source in evidence.sources if source.copy_of is None]
     arrivals = evidence["arrivals"].filter(pl.col("ts").is_not_null() & pl.col("source").is_in(counted))
     tables = {
-        int(source): part.sort("ts", "line").gather_every(max(1, part.height // MOST))
+        int(source): part.sort("ts", "line")
         for (source,), part in arrivals.group_by("source", maintain_order=True)
         if part.height >= FEWEST
     }
+    largest = sorted(tables, key=lambda source: (-tables[source].height, source))[:SOURCES]
     found = [
         offset
-        for one, other in combinations(sorted(tables), 2)
-        if (offset := between(one, tables[one], other, tables[other])) is not None
+        for one, other in combinations(sorted(largest), 2)
+        if overlap(tables[one], tables[other])
+        and (offset := between(one, tables[one], other, tables[other])) is not None
     ]
     return Clocks(tuple(found), lags(evidence["lags"]))
+
+
+def overlap(one: pl.DataFrame, other: pl.DataFrame) -> bool:
+    """Do two sources cover some time together? The files of a rotated set do not."""
+    reach = REACH_S * SECOND
+    return bool(one["ts"][0] <= other["ts"][-1] + reach and other["ts"][0] <= one["ts"][-1] + reach)
 
 
 def between(one: int, first: pl.DataFrame, other: int, second: pl.DataFrame) -> ClockOffset | None:
     """Measure the offset of ``other`` against ``one``: positive where its clock is ahead."""
     what = ["method", "route", "status"]
     span = REACH_S * SECOND
+    begin = max(first["ts"][0], second["ts"][0]) - span
+    first = first.filter(pl.col("ts") >= begin).head(MOST)
+    if not first.height:
+        return None
+    second = second.filter(pl.col("ts").is_between(first["ts"][0] - span, first["ts"][-1] + span)).head(
+        2 * MOST
+    )
     left = first.select(*what, mine="ts", my_line="line", bucket=pl.col("ts") // span)
     near = [
         second.select(*what, theirs="ts", their_line="line", bucket=pl.col("ts") // span + by)

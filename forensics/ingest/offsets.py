@@ -136,29 +136,28 @@ def by_requests(
     tried = wall.with_row_index("request").join(offsets, how="cross")
     tried = tried.with_columns(second=(pl.col("wall") - pl.col("offset_min") * MINUTE) // SECOND)
     near = [
-        theirs.select("source", *what, second=pl.col("ts") // SECOND + by)
-        for by in range(-NEAR_S, NEAR_S + 1)
+        theirs.select(*what, second=pl.col("ts") // SECOND + by).unique() for by in range(-NEAR_S, NEAR_S + 1)
     ]
-    span = theirs.group_by("source").agg(lo=pl.col("ts").min() // SECOND, hi=pl.col("ts").max() // SECOND)
-    inside = (
-        tried.join(span, how="cross")
-        .filter(pl.col("second").is_between(pl.col("lo") - NEAR_S, pl.col("hi") + NEAR_S))
-        .group_by("source", "offset_min")
-        .agg(inside=pl.len())
-    )
+    lo, hi = (least(theirs["ts"]) or 0) // SECOND - NEAR_S, (most(theirs["ts"]) or 0) // SECOND + NEAR_S
+    inside = tried.filter(pl.col("second").is_between(lo, hi)).group_by("offset_min").agg(inside=pl.len())
+    matched = tried.join(pl.concat(near).unique(), on=[*what, "second"], how="semi", nulls_equal=True)
     fits = (
-        tried.join(pl.concat(near).unique(), on=[*what, "second"], nulls_equal=True)
-        .group_by("source", "offset_min")
-        .agg(n=pl.col("request").n_unique())
-        .join(inside, on=["source", "offset_min"])
-        .sort(["n", "source", "offset_min"], descending=[True, False, False])
+        matched.group_by("offset_min")
+        .agg(n=pl.len())
+        .join(inside, on="offset_min")
+        .sort(["n", "offset_min"], descending=[True, False])
     )
     if not fits.height:
         return None
-    source, offset, n, of = fits.row(0)
-    rivals = fits.filter((pl.col("source") == source) & (pl.col("offset_min") != offset))
-    if n < SAME_REQUESTS or n < AGREE * of or 2 * (most(rivals["n"]) or 0) > n:
+    offset, n, of = fits.row(0)
+    rival = int(fits["n"][1]) if fits.height > 1 else 0
+    if n < SAME_REQUESTS or n < AGREE * of or 2 * rival > n:
         return None
+    here = matched.filter(pl.col("offset_min") == offset)
+    shown = theirs.with_columns(second=pl.col("ts") // SECOND).join(
+        here, on=[*what, "second"], how="semi", nulls_equal=True
+    )
+    source = int((shown if shown.height else theirs)["source"].mode().min())  # type: ignore[arg-type]  # not empty
     first = int(wall["wall"].min()) // MINUTE  # type: ignore[arg-type]  # not empty
     steps = pl.DataFrame(
         {"minute": [first], "offset_min": [offset]}, schema={"minute": pl.Int64, "offset_min": pl.Int64}
