@@ -57,6 +57,28 @@ MONTHS = tuple(
     )
 )
 """Short names of months as glibc's locales write them, without case and dots. ``lis`` is November in Polish."""
+NO_HOST = frozenset(
+    [
+        "TRC",
+        "DBG",
+        "INF",
+        "WRN",
+        "ERR",
+        "FTL",
+        "TRACE",
+        "DEBUG",
+        "INFO",
+        "NOTICE",
+        "WARN",
+        "WARNING",
+        "ERROR",
+        "FATAL",
+        "CRITICAL",
+        "SEVERE",
+        "PANIC",
+    ]
+)
+"""What stands where a host should but is a level: the line is a logger's, not a journal's."""
 VAGUENESS = 0.01
 """Between two patterns that fit equally well, the one that names more parts of the line scores higher."""
 
@@ -170,7 +192,11 @@ def sniffer(shape: TextShape) -> Callable[[bytes], float]:
 
     def sniff(head: bytes) -> float:
         lines = heads.without(heads.lines(head), rf"^[ \t]|^-- |{STATUS}|{ASIDES}", r"^ \d[月월] ")
-        return heads.share(lines, shape.pattern) * (1 - VAGUENESS / (1 + shape.pattern.count("(?P<")))
+        vague = 1 - VAGUENESS / (1 + shape.pattern.count("(?P<"))
+        if "(?P<host>" not in shape.pattern or not lines:
+            return heads.share(lines, shape.pattern) * vague
+        hosts = [found["host"] for found in heads.groups(lines, shape.pattern)]
+        return sum(host not in NO_HOST for host in hosts) / len(lines) * vague
 
     return sniff
 

@@ -729,3 +729,11 @@ def test_records_without_newlines_of_their_own_are_escaped() -> None:
 def test_frames_have_the_promised_types() -> None:
     """Every format's records have the columns of records and nothing else, also without any record."""
     assert all(pl.DataFrame(schema=RECORDS).schema == plug.parse(b"").records.schema for plug in OWN.values())  # type: ignore[union-attr]
+
+
+def test_a_level_is_no_host(tmp_path: Path) -> None:
+    """A logger that writes time, level and class is not taken for a journal whose host is called ERR."""
+    line = "2026-08-15T07:41:10.221Z ERR StackExchange.Redis.RedisTimeoutException: Timeout performing GET"
+
+    assert formats.all_transports()["journald_short_iso_precise"].sniff(f"{line}\n".encode()) == 0.0
+    assert planned(tmp_path, "x", f"{line}\n" * 3).first_format == "zerolog_console"
