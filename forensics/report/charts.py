@@ -560,23 +560,36 @@ def _thin(rows: list[Row], view: View, key: str) -> list[Row]:
 
 
 def _bar_lane(name: str, title: str, bars: list[tuple[str, Span, str, str]], view: View) -> Lane:
-    """Draw stretches of time as (row, span, label, colour); the label stands in its bar or, if it must, beside it."""
+    """Draw stretches of time as (row, span, label, colour); the label stands in its bar, or beside it where nothing else does."""
     named = tuple(dict.fromkeys(row for row, *_ in bars))
     rows, title = named[:MOST_ROWS], (title + _more(view, len(named) - MOST_ROWS)).strip()
     boxes: list[Row] = []
     texts: dict[str, list[Row]] = {"center": [], "left": [], "right": []}
+    taken: dict[str, list[tuple[float, float]]] = {}
     for row, span, label, colour in (bar for bar in bars if bar[0] in rows):
         boxes.append({"at": span.at, "until": span.until, "row": row, "color": colour})
         left, right, wide = view.px(span.at), view.px(span.until), _text_px(label)
         text = {"row": row, "text": label, "color": view.colours["ink"]}
         if not label:
             continue
+        others = [
+            *(
+                (view.px(other.at), view.px(other.until))
+                for name, other, *_ in bars
+                if name == row and other is not span
+            ),
+            *taken.get(row, []),
+        ]
+        after = min([PLOT, *(start for start, _ in others if start >= left)])
+        before = max([0.0, *(end for _, end in others if end <= right)])
         if right - left >= wide:
             texts["center"].append(text | {"at": (span.at + span.until) // 2, "color": ON_BAR})
-        elif right + wide <= PLOT:
+        elif right + wide <= after:
             texts["left"].append(text | {"at": span.until})
-        else:
+            taken.setdefault(row, []).append((right, right + wide))
+        elif left - wide >= before:
             texts["right"].append(text | {"at": span.at})
+            taken.setdefault(row, []).append((left - wide, left))
     mark = {"type": "bar", "height": 13, "stroke": view.colours["ink"], "strokeWidth": 0.7}
     marks = [Marks("bars", mark, boxes)]
     shift = {"center": 0, "left": 5, "right": -5}

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -140,6 +141,26 @@ def test_lanes_and_values_of_the_founding_case() -> None:
     assert {"answered 1", "late 1", "missed 1", "34", "46", "35", "100"} <= set(texts(root))
     assert "Failures: crm-api pool exhaustion (66, per 20 s)" in texts(root)
     assert "Probes: GET /health from client-3, every 5 min" in texts(root)
+
+
+def test_labels_of_neighbouring_stretches_keep_apart() -> None:
+    """A stretch too short for its label has it beside it only where no other stretch or label stands."""
+    edges = (("09:43:00", "09:43:10"), ("09:43:10", "09:45:00"), ("09:45:00", "09:45:20"), ("09:45:50", "09:46:00"), ("09:46:00", "09:48:00"))  # fmt: skip
+    silences = [{"service": "crm-api", "start": at(start), "end": at(end)} for start, end in edges]
+    root = drawn({**document(), "silences": silences, "stalls": []})
+    spans = []
+    for align, shift in (("center", -0.5), ("left", 0.0), ("right", -1.0)):
+        for node in marks(root, f"quiet_labels_{align}"):
+            text = "".join(node.itertext())
+            found = re.search(r"translate\(([\d.]+)", node.get("transform") or "")
+            assert found is not None
+            wide = 6.0 * len(text)
+            left = float(found[1]) + shift * wide
+            spans.append((left, left + wide, text))
+    spans.sort()
+
+    assert {"1 min 50 s", "2 min"} <= {text for _, _, text in spans}
+    assert [one for one, other in pairwise(spans) if one[1] > other[0]] == []
 
 
 def test_states_of_probes_differ_in_shape() -> None:
