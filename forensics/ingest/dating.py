@@ -42,12 +42,13 @@ def dated(
         if fact.yearless and fact.source.index in tracks
     }
     years = find_years(frames, facts, turns)
+    dated_at_all = offsets.all_spans(frames)
     stated = {
         fact.source.index: zones(fact.source)
         if fact.source.index in naive or fact.zoneless
-        else fact.source.zone
-        if fact.source.skipped
         else Zone("UTC", "stated")
+        if fact.source.index in dated_at_all
+        else fact.source.zone
         for fact in facts
     }
     plain = {

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
     from forensics.ingest.wall import Facts, Rule
 
-OFFSETS_MIN = range(-12 * 60, 14 * 60 + 1, 15)
-"""Offsets that zones have: quarters of an hour."""
+OFFSETS_MIN = (
+    *range(-12 * 60, 14 * 60 + 1, 60),
+    *(-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765, 825),
+)
+"""Offsets that zones have, in minutes: whole hours, and those of a few (IANA tz database, since 2019)."""
 SAME_MINUTES = 3
 """Minutes of equal content that must agree on an offset before it is believed."""
 AGREE = 0.8
@@ -170,7 +173,7 @@ def all_spans(frames: dict[str, pl.DataFrame]) -> dict[int, tuple[int, int]]:
     """Return the first and last instant of each source, as written."""
     parts = [
         frames["seconds"].select("source", lo="first_us", hi="last_us"),
-        *[frames[name].select("source", lo="ts", hi="ts") for name in ("beats", "samples")],
+        *[frames[name].select("source", lo="ts", hi="ts") for name in ("beats", "samples", "alerts")],
     ]
     table = pl.concat(parts).drop_nulls().group_by("source").agg(pl.col("lo").min(), pl.col("hi").max())
     return {source: (lo, hi) for source, lo, hi in table.sort("source").iter_rows()}

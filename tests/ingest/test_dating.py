@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import zoneinfo
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from forensics import pipeline
+from forensics.ingest import offsets
 from forensics.pipeline import Options
 
 if TYPE_CHECKING:
@@ -282,6 +284,20 @@ def test_the_offset_of_the_same_requests(tmp_path: Path) -> None:
         "inferred",
     )
     assert instants(evidence, "app.log")[0] == "2026-11-29 12:44:00"
+
+
+def test_offsets_are_those_of_the_tz_database() -> None:
+    """No quarter of an hour is tried that no zone has, and none is left out."""
+    said = {
+        round(offset.total_seconds() / 60)
+        for name in zoneinfo.available_timezones()
+        for year in range(2019, 2027)
+        for month in (1, 7)
+        if (offset := dt.datetime(year, month, 1, tzinfo=zoneinfo.ZoneInfo(name)).utcoffset()) is not None
+    }
+
+    assert said <= set(offsets.OFFSETS_MIN)
+    assert {minutes for minutes in offsets.OFFSETS_MIN if minutes % 60} <= said
 
 
 def test_a_probe_tells_no_offset(tmp_path: Path) -> None:
