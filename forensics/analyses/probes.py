@@ -69,7 +69,8 @@ def probes(evidence: Evidence, known: Known, facts: Facts) -> Probes:
 
 def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) -> Series | None:
     """Return the series of one monitor; each of its results was a due probe."""
-    rows = part.filter(pl.col("ts").is_not_null()).sort("ts").to_dicts()
+    # A result that says neither yes nor no is none: it must not count as a failure.
+    rows = part.filter(pl.col("ts").is_not_null() & pl.col("status").is_not_null()).sort("ts").to_dicts()
     if len(rows) < FEWEST // 2:
         return None
     times = [row["ts"] for row in rows]

@@ -105,3 +105,16 @@ def test_a_document_is_no_log(tmp_path: Path) -> None:
     item = discover([str(tmp_path)])[0]
 
     assert plan.recognise(item, 0).skipped is not None
+
+
+def test_a_health_record_without_its_numbers(tmp_path: Path) -> None:
+    """A check without an exit code has no result, and an unknown streak is not called none."""
+    (tmp_path / "health.json").write_text(
+        '{"Status":"unhealthy","Log":[{"Start":"2026-11-29T12:00:00Z","End":"2026-11-29T12:00:01Z","ExitCode":null,"Output":""}]}'
+    )
+
+    evidence = pipeline.survey([str(tmp_path)], Options())
+
+    assert evidence.sources[0].skipped is None
+    assert evidence["beats"]["status"].to_list() == [None]
+    assert evidence["alerts"]["text"].to_list() == ["unhealthy"]

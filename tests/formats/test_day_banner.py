@@ -75,8 +75,16 @@ def test_what_stands_before_the_first_banner() -> None:
 
 
 def test_a_day_that_does_not_exist() -> None:
-    """Its lines stay undated."""
-    records = PLUG.parse(b"** 31/02/26 **\n06:00:00 x\n").records
+    """Its lines are counted as unparsed, and never dated by the banner before."""
+    parsed = PLUG.parse(b"** 13/02/26 **\n06:00:00 x\n** 31/02/26 **\n06:00:00 y\n")
+
+    assert instants("** 13/02/26 **\n06:00:00 x\n** 31/02/26 **\n06:00:00 y\n") == ["2026-02-13 06:00:00.000"]
+    assert (parsed.in_records, parsed.unparsed, parsed.first_unparsed) == (3, 1, 4)
+
+
+def test_a_time_of_day_that_does_not_exist() -> None:
+    """It is kept undated, and never dated by the line above."""
+    records = PLUG.parse(b"** 13/02/26 **\n06:00:00 x\n25:61:00 y\n  at z\n").records
 
     assert records is not None
-    assert records["ts"].to_list() in ([], [None])
+    assert [at is None for at in records["ts"]] == [False, True, True]

@@ -56,7 +56,8 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
         ]
         record = mapping(value)
         if rows and record.get("Status") == "unhealthy":
-            said = f"unhealthy, {number(record.get('FailingStreak')) or 0:.0f} checks in a row have failed"
+            streak = number(record.get("FailingStreak"))
+            said = "unhealthy" if streak is None else f"unhealthy, {streak:.0f} checks in a row have failed"
             alerts.append(
                 {
                     "line": len(beats),
@@ -90,10 +91,10 @@ def result(line: int, row: Mapping[str, Any], start: int | None, end: int | None
         "line": line,
         "monitor": "docker health",
         "ts": start,
-        "status": "up" if code == 0 else "down",
+        "status": None if code is None else "up" if code == 0 else "down",
         "latency_ms": (end - start) / 1000 if start is not None and end is not None else None,
         "timeout_s": float(limit["seconds"]) if limit else None,
-        "error": None if code == 0 else said.strip() or f"exit code {code:.0f}",
+        "error": None if code == 0 else said.strip() or f"exit code {row['ExitCode']}",
     }
 
 

@@ -55,7 +55,9 @@ def parse(data: bytes) -> Parsed:
     days, note = read_days(banners["full"].to_list())
     dates = banners.select("line", day=pl.Series([day_us(day) for day in days], dtype=pl.Int64))
     table = table.join(dates, on="line", how="left", maintain_order="left")
-    table = table.with_columns(pl.col("day").forward_fill(), section=pl.col("banner").cum_sum())
+    table = table.with_columns(section=pl.col("banner").cum_sum())
+    # A banner whose date does not exist dates nothing below it, and never with the day of the banner before.
+    table = table.with_columns(pl.col("day").first().over("section"))
     timed = table.filter(pl.col("time").is_not_null() & pl.col("day").is_not_null())
     clock = pl.col("time").str.replace(",", ".").str.to_time("%H:%M:%S%.f", strict=False)
     timed = timed.with_columns(of_day=clock.cast(pl.Int64) // 1000)
@@ -77,7 +79,8 @@ def parse(data: bytes) -> Parsed:
             ),
         ]
     ).sort("line")
-    records = records.with_columns(pl.col("ts").forward_fill(), naive=pl.lit(value=True))
+    record = (~pl.col("cont")).cum_sum()
+    records = records.with_columns(pl.col("ts").first().over(record), naive=pl.lit(value=True))
     unparsed = rest.filter(~below)
     return Parsed(
         records=conform(records, RECORDS),
