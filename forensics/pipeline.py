@@ -108,7 +108,7 @@ def survey(inputs: Iterable[str], options: Options, *, explain: bool = False) ->
     )
     if not explain:
         return evidence
-    said = {one.index: plan.streams_of(one) for one in plans}
+    said = {one.index: tuple(stream.said() for stream in one.streams) for one in plans}
     explained = tuple(replace(source, streams=said[source.index]) for source in evidence.sources)
     return replace(evidence, sources=explained)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.facts import Coverage, Facts, Restarts, Silence, Silences
+from forensics.model.facts import Clocks, Coverage, Facts, Restarts, Silence, Silences
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -41,6 +41,8 @@ WINDOW_US = 3600 * SECOND
 BACKLOG = 5.0
 """Lines in a second, against the usual number, that make it a backlog printed at once."""
 BURST_US = 2 * SECOND
+BUFFERS = 1.5
+"""Lines that lay in a buffer leave gaps as long as they lay in it; a silence must be longer than this many."""
 
 
 def silences(evidence: Evidence, known: Known, facts: Facts) -> Silences:
@@ -49,6 +51,7 @@ def silences(evidence: Evidence, known: Known, facts: Facts) -> Silences:
     found: list[Silence] = []
     lines = evidence["seconds"].filter((pl.col("kind") != "unit") & pl.col("service").is_not_null())
     last = facts[Coverage].last
+    held = {lag.service: round(lag.most_s * SECOND) for lag in facts[Clocks].lags}
     for (service,), part in lines.group_by("service", maintain_order=True):
         seconds = (
             part.group_by("second")
@@ -62,7 +65,12 @@ def silences(evidence: Evidence, known: Known, facts: Facts) -> Silences:
                 for item in facts[Restarts].outages
                 if item.service == service
             ]
-            found.extend(of_service(str(service), seconds, outages, last or 0))
+            found.extend(
+                silence
+                for silence in of_service(str(service), seconds, outages, last or 0)
+                if (silence.end or last or silence.start) - silence.start
+                > BUFFERS * held.get(str(service), 0)
+            )
     return Silences(tuple(sorted(found, key=lambda item: (item.start, item.service))))
 
 
@@ -182,5 +190,5 @@ PLUG = Analysis(
     question="Where did a service print far fewer lines than its own rate predicts?",
     gives=Silences,
     run=silences,
-    needs=(Coverage, Restarts),
+    needs=(Clocks, Coverage, Restarts),
 )

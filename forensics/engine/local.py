@@ -179,6 +179,7 @@ def understood(plan: Plan, plug: Transport, parsed: Parsed) -> pl.DataFrame:
         rows(named, physical=not (plug.escaped or plug.binary)),
         formats.all_messages(),
         own=plan.first_format is not None,
+        streams=plan.own,
     )
 
 

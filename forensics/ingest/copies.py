@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.model.schema import FRAMES, TOLD, conform, empty
+from forensics.model.schema import KEYS as SCHEMA_KEYS
+
 if TYPE_CHECKING:
     from forensics.model.source import Source
 
@@ -20,6 +23,8 @@ entry into different minutes, and one export may have lost a line."""
 BEYOND_US = 60 * SECOND
 """What reaches no further beyond the richer input than this is a copy as a whole: stamps differ in precision and in kind."""
 KEYS = ["source", "service"]
+MOST_TWICE = 1000
+"""Requests and hits of a copy that are kept to compare its clock."""
 MANAGERS = ("systemd", "kernel", "systemd-journald")
 COPIES = {
     "source": pl.UInt16,
@@ -158,6 +163,20 @@ def richness(source: Source) -> int:
         "journald_verbose",
     )
     return order.index(source.transport) if source.transport in order else len(order)
+
+
+def twice(frames: dict[str, pl.DataFrame], copies: pl.DataFrame) -> pl.DataFrame:
+    """Return requests and hits of copies with the input that counts them: both date them, which compares their clocks."""
+    rows = [
+        frames[name].select(*KEYS, "naive", "ts", "line", what=what)
+        for name, what in TOLD.items()
+        if frames[name].height
+    ]
+    if not rows or not copies.height:
+        return empty("twice")
+    both = pl.concat(rows).join(copies.select(*KEYS, "of"), on=KEYS, how="inner").sort("source", "ts", "line")
+    some = both.filter(pl.int_range(pl.len()).over("source") < MOST_TWICE)
+    return conform(some.with_columns(shard=pl.lit(0)), {**SCHEMA_KEYS, **FRAMES["twice"]})
 
 
 def without(frames: dict[str, pl.DataFrame], copies: pl.DataFrame) -> dict[str, pl.DataFrame]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.ingest import copies, dating
+from forensics.ingest import buffered, copies, dating
 from forensics.ingest.digest import (
     ARRIVALS_PER_MINUTE,
     HITS_PER_MINUTE,
@@ -45,7 +45,9 @@ def settle(
     frames = copies.named(frames)
     spans = find_spans(frames)
     found = copies.find(frames, settled)
-    frames = capped(copies.without(frames, found))
+    seldom = sparse(frames["arrivals"], frames["saturated"])
+    twice = copies.twice({"arrivals": seldom, "hits": frames["hits"]}, found)
+    frames = buffered.placed(capped(copies.without(frames, found)) | {"twice": twice})
     sources = tuple(
         describe(
             source,
@@ -193,6 +195,7 @@ def capped(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
         ("hits", ["service", "signature"], HITS_PER_MINUTE),
         ("failed", ["service", "route"], ROWS_PER_MINUTE),
         ("calls", ["service", "op"], ROWS_PER_MINUTE),
+        ("quick_calls", ["service", "op"], ARRIVALS_PER_MINUTE),
     ):
         frame = frames[name].sort("source", "line")
         out[name] = frame.filter(pl.int_range(pl.len()).over("source", *keys, minute) < limit)

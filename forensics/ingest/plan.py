@@ -61,18 +61,25 @@ class Plan:
     """The input that holds all of its records too."""
     notes: tuple[str, ...] = ()
     """What is to be said of the input already."""
+    streams: tuple[recognised.Stream, ...] = ()
+    """What each unit, container or process in it looks like."""
+
+    @property
+    def own(self) -> dict[str, tuple[str, ...]]:
+        """Return the formats that each stream is known to be of."""
+        return {stream.name: stream.own for stream in self.streams if stream.own}
 
 
-def streams_of(plan: Plan) -> tuple[str, ...]:
-    """Say how the streams of an input were recognised by its head; nothing where it is not read as text."""
-    if not isinstance(plan.plug, Transport) or plan.item.live is not None:
-        return ()
+def with_streams(plan: Plan) -> Plan:
+    """Recognise the streams of an input by its head; nothing where it is not read as text."""
+    if not isinstance(plan.plug, Transport) or plan.item.live is not None or plan.item.trouble is not None:
+        return plan
     try:
         head = streams.head(plan.item.path)
         found = recognised.streams(plan.plug, head, service_of(plan.item.path, plan), formats.all_messages())
     except (OSError, UnreadableError):
-        return ()  # reading says what is wrong
-    return tuple(stream.said() for stream in found)
+        return plan  # reading says what is wrong
+    return replace(plan, streams=found)
 
 
 def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
@@ -81,7 +88,7 @@ def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
     for index, item in enumerate(items):
         rule = next((rule for rule in rules if fnmatch(item.name, rule.match)), None)
         planned = recognise(item, index, rule.format if rule else None)
-        plans.append(replace(planned, fields=rule.fields or {}) if rule else planned)
+        plans.append(with_streams(replace(planned, fields=rule.fields or {}) if rule else planned))
     return without_twins(plans)
 
 

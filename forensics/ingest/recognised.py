@@ -1,8 +1,9 @@
 """How was each stream recognised? The second layer of recognition, asked of every unit, container or process by itself.
 
 A file may hold many streams, each of another program, and a stream lines of several formats: an access log stands between a
-server's own lines. So a line goes to the format that names most parts of it, and no format is fixed for a file. What the records
-that each stream begins in the head of the file went to, and which other formats fit them too, explains the choice.
+server's own lines. So no format is fixed for a file. The records that each stream begins in the head of the file are scored: the log
+formats that a good part of them is of are the stream's own, and a line that one of these fits goes to no stranger that fits it by
+chance. Requests and measurements are told by what they name, in any stream, since a log's general shape fits them too.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ MOST = 200
 """Record starts of a stream that are looked at."""
 STREAMS = 64
 """Streams of a head that are looked at."""
+OWN = 0.1
+"""Share of a stream's record starts that make a log format one of its own."""
+KNOWN = 0.5
+"""Share of the record starts that its own formats have together; below it the stream is of no known shape."""
 SHOWN = 3
 """Formats that are named."""
 
@@ -39,6 +44,8 @@ class Stream:
     """Formats with the record starts that went to them, the most first."""
     near: tuple[tuple[str, int], ...]
     """Formats that fit others' record starts too, with how many: a more specific one got them."""
+    own: tuple[str, ...] = ()
+    """Log formats of the stream: its lines go to these first."""
 
     def said(self) -> str:
         """Say what was chosen and what came next."""
@@ -80,7 +87,15 @@ def scored(name: str, messages: list[str], formats: Sequence[MessageFormat]) -> 
     }
     got = bare.claimed(bare.by_beginning(messages), formats)
     others = {known: n - got.get(known, 0) for known, n in every.items()}
-    return Stream(name, len(messages), ranked(got), ranked(others))
+    return Stream(name, len(messages), ranked(got), ranked(others), own(got, len(messages), formats))
+
+
+def own(got: Mapping[str, int], starts: int, formats: Sequence[MessageFormat]) -> tuple[str, ...]:
+    """Return the log formats that a stream is of, none where too few of its record starts are of any."""
+    logs = {fmt.name for fmt in formats if fmt.kind == "log"}
+    mine = {name: n for name, n in got.items() if name in logs and n >= OWN * starts}
+    requests = sum(n for name, n in got.items() if name not in logs)
+    return tuple(sorted(mine)) if sum(mine.values()) >= KNOWN * max(1, starts - requests) else ()
 
 
 def ranked(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:

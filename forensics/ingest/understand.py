@@ -75,22 +75,26 @@ def understand(
     formats: Mapping[str, MessageFormat],
     *,
     own: bool = False,
+    streams: Mapping[str, tuple[str, ...]] | None = None,
 ) -> pl.DataFrame:
     """Add :data:`EVENTS` and the marks ``starts`` (a record begins), ``ends`` (an exception line) and ``chains``.
 
-    ``own`` says that the times of the lines are the program's own and not their arrival.
+    ``own`` says that the times of the lines are the program's own and not their arrival; ``streams`` names the log formats that the
+    lines of a stream (``ident``) go to before others.
     """
     table = table.with_row_index("row").with_columns(message=pl.col("message").fill_null(""))
-    lines = table.filter(~pl.col("cont")).select("row", "message", start=start(pl.col("message")))
+    lines = table.filter(~pl.col("cont")).select("row", "message", "ident", start=start(pl.col("message")))
     claims: list[pl.DataFrame] = []
+    turns = in_turn(formats, streams or {})
     for (beginning,), part in lines.partition_by("start", as_dict=True, include_key=False).items():
         left = part
-        for fmt in order(formats):
+        for fmt, idents in turns:
             if not left.height:
                 break
             if fmt.starts and beginning not in fmt.starts:
                 continue
-            claim = claim_rows(left, fmt, dated=not own and bool(fmt.time) and has_year(fmt))
+            mine = left if idents is None else left.filter(pl.col("ident").is_in(idents))
+            claim = claim_rows(mine, fmt, dated=not own and bool(fmt.time) and has_year(fmt))
             if claim.height:
                 claims.append(claim)
                 left = left.join(claim.select("row"), on="row", how="anti")
@@ -124,6 +128,28 @@ def understand(
         .with_columns(spent())
         .with_columns(reach([fmt.name for fmt in formats.values() if fmt.edge == "start"] if own else []))
     )
+
+
+def in_turn(
+    formats: Mapping[str, MessageFormat], streams: Mapping[str, tuple[str, ...]]
+) -> list[tuple[MessageFormat, list[str] | None]]:
+    """Return the formats in the order in which they may claim lines, with the streams whose lines (None: of all).
+
+    Requests, units and measurements come first, then each stream's own log formats, then the others; among equals the one that
+    names most parts of a line.
+    """
+    ordered = order(formats)
+    told = [(fmt, None) for fmt in ordered if fmt.kind != "log"]
+    owned = [
+        (fmt, sorted(ident for ident, names in streams.items() if fmt.name in names))
+        for fmt in ordered
+        if fmt.kind == "log"
+    ]
+    return [
+        *told,
+        *((fmt, idents) for fmt, idents in owned if idents),
+        *((fmt, None) for fmt in ordered if fmt.kind == "log"),
+    ]
 
 
 def claim_rows(left: pl.DataFrame, fmt: MessageFormat, *, dated: bool = False) -> pl.DataFrame:

@@ -148,15 +148,19 @@ class Continuity:
 
 @dataclass(frozen=True, slots=True)
 class ClockOffset:
-    """How far the clock of ``other`` is ahead of that of ``source``, by requests that both log."""
+    """How far the clock of ``other`` is ahead of that of ``source``, by events that both show."""
 
     source: int
     other: int
     offset_s: float
     uncertainty_s: float
     """Half the width in which nine of ten pairs lie: the way of a request is in it."""
-    requests: int
+    by: str
+    """requests (both log them), calls (out and in), probes (sent and served) or copies (the same lines)."""
+    pairs: int
     refs: tuple[Ref, Ref]
+    beat_s: float | None = None
+    """Period of the probes that were compared: a whole number of them more or less would fit too."""
 
 
 @dataclass(frozen=True, slots=True)

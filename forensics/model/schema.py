@@ -89,6 +89,14 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "most": pl.Int64(),
         "most_line": pl.UInt32(),
     },
+    "late": {
+        "service": pl.String(),
+        "usual": pl.Int64(),
+        "n": pl.UInt32(),
+        "least": pl.Int64(),
+        "most": pl.Int64(),
+        "most_line": pl.UInt32(),
+    },
     "routes": {
         "service": pl.String(),
         "naive": pl.Boolean(),
@@ -141,6 +149,9 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "duration_ms": pl.Float64(),
         "began": pl.Int64(),
         "ended": pl.Int64(),
+        "own_us": pl.Int64(),
+        "own_naive": pl.Boolean(),
+        "arrived": pl.Int64(),
         "line": pl.UInt32(),
     },
     "calls": {
@@ -152,6 +163,24 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "began": pl.Int64(),
         "ended": pl.Int64(),
         "level": pl.String(),
+        "own_us": pl.Int64(),
+        "own_naive": pl.Boolean(),
+        "arrived": pl.Int64(),
+        "line": pl.UInt32(),
+    },
+    "quick_calls": {
+        "service": pl.String(),
+        "naive": pl.Boolean(),
+        "op": pl.String(),
+        "ts": pl.Int64(),
+        "line": pl.UInt32(),
+    },
+    "twice": {
+        "service": pl.String(),
+        "naive": pl.Boolean(),
+        "of": pl.UInt16(),
+        "what": pl.String(),
+        "ts": pl.Int64(),
         "line": pl.UInt32(),
     },
     "hits": {
@@ -168,6 +197,9 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "operation": pl.String(),
         "times": pl.UInt32(),
         "fid": pl.UInt32(),
+        "own_us": pl.Int64(),
+        "own_naive": pl.Boolean(),
+        "arrived": pl.Int64(),
         "line": pl.UInt32(),
     },
     "hit_counts": {
@@ -235,6 +267,15 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
     },
 }
 """The frames of a Digest; every one also has the columns of :data:`KEYS`."""
+
+
+TOLD = {
+    "arrivals": pl.concat_str(
+        "method", "route", pl.col("status").cast(pl.String).fill_null("?"), separator=" "
+    ),
+    "hits": pl.concat_str("signature", pl.col("parameters").fill_null(""), separator=" "),
+}
+"""What a row tells, by frame: rows of two inputs that tell the same may be one."""
 
 
 def empty(name: str) -> pl.DataFrame:
