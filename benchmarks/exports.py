@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import shutil
 import subprocess
 import sys
 import time
 import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     Run = Callable[..., tuple[float, float]]
 
@@ -85,14 +86,22 @@ def fill(folder: Path, formats: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     samples = sorted(
-        path
+        (table.parent.name, name, content)
         for table in formats.glob("*/expected.toml")
         for name in tomllib.loads(table.read_text(encoding="utf-8"))
-        if (path := table.parent / name).is_file() and path.stat().st_size <= SMALL
+        if len(content := sample(table.parent / name)) in range(1, SMALL)
     )
     for number in range(FILES):
-        source = samples[number % len(samples)]
-        shutil.copyfile(source, folder / f"{number:03d}-{source.name}")
+        _, name, content = samples[number % len(samples)]
+        (folder / f"{number:03d}-{Path(name).name}").write_bytes(content)
+
+
+def sample(path: Path) -> bytes:
+    """Return a sample, which the repository holds as it is or compressed; nothing for the member of an archive."""
+    if path.is_file():
+        return path.read_bytes()
+    packed = path.with_name(f"{path.name}.gz")
+    return gzip.decompress(packed.read_bytes()) if packed.is_file() else b""
 
 
 def main(run: Run, data: Path, count: str) -> None:

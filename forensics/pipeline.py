@@ -108,7 +108,10 @@ def survey(inputs: Iterable[str], options: Options, *, explain: bool = False) ->
     )
     if not explain:
         return evidence
-    said = {one.index: tuple(stream.said() for stream in one.streams) for one in plans}
+    said = {
+        one.index: tuple(stream.said() for stream in plan.with_streams(one, near=True).streams)
+        for one in plans
+    }
     explained = tuple(replace(source, streams=said[source.index]) for source in evidence.sources)
     return replace(evidence, sources=explained)
 

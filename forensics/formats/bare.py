@@ -49,10 +49,18 @@ def order(messages: Mapping[str, MessageFormat]) -> list[MessageFormat]:
 def fits(lines: Sequence[str], fmt: MessageFormat) -> list[bool]:
     """Tell which lines are of a format."""
     if fmt.prepare:
-        text = pl.DataFrame({"raw": lines}, schema={"raw": pl.String}).select(fmt.prepare(pl.col("raw")))
-        return text.to_series().str.contains(fmt.pattern).fill_null(value=False).to_list()
+        return prepared(tuple(lines), fmt.name, fmt.pattern, fmt.prepare)
     find = heads.finder(fmt.pattern)
     return [bool(find(line)) for line in lines]
+
+
+@lru_cache(maxsize=128)
+def prepared(
+    lines: tuple[str, ...], _name: str, pattern: str, prepare: Callable[[pl.Expr], pl.Expr]
+) -> list[bool]:
+    """Tell which lines are of a format that has to be rewritten first: dear, and asked of one head more than once."""
+    text = pl.DataFrame({"raw": lines}, schema={"raw": pl.String}).select(prepare(pl.col("raw")))
+    return text.to_series().str.contains(pattern).fill_null(value=False).to_list()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +121,7 @@ def together(head: bytes, messages: Mapping[str, MessageFormat]) -> tuple[str, f
 
     Where none of them has a time, the one with most lines stands for the file.
     """
-    lines = by_beginning([line for part in record_starts(head).parts.values() for line in part])
+    lines = record_starts(head)
     counts = claimed(lines, order(messages))
     if not counts:
         return None
@@ -123,14 +131,17 @@ def together(head: bytes, messages: Mapping[str, MessageFormat]) -> tuple[str, f
 
 
 def claimed(lines: Head, formats: Iterable[MessageFormat]) -> dict[str, int]:
-    """Count the lines that each format gets where the first that fits gets it; takes them out of ``lines``."""
+    """Count the lines that each format gets where the first that fits gets it."""
     counts: dict[str, int] = {}
+    free = {name: [True] * len(part) for name, part in lines.parts.items()}
     for fmt in formats:
         for name, part in lines.of(fmt).items():
-            said = fits(part, fmt)
+            if not any(free[name]):
+                continue
+            said = [fit and open_ for fit, open_ in zip(fits(part, fmt), free[name], strict=True)]
             if any(said):
                 counts[fmt.name] = counts.get(fmt.name, 0) + sum(said)
-                lines.parts[name] = [line for line, fit in zip(part, said, strict=True) if not fit]
+                free[name] = [open_ and not fit for fit, open_ in zip(said, free[name], strict=True)]
     return counts
 
 

@@ -181,6 +181,8 @@ class Fields:
         rows = pl.DataFrame({"row": fits.arg_true(), "line": lines.filter(fits)})
         read = json_value if self.kind == "json" else logfmt_value
         for name in sorted(self.order, key=lambda name: name not in self.needs):
+            if not rows.height:
+                return pl.Series(lines.name, [None] * len(lines), dtype=pl.String)
             names = () if name in without - set(self.needs) else self.groups.get(name, ())
             value = first(rows["line"], names, read)
             if name in REQUEST_LINE and "request" in self.groups:

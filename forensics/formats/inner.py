@@ -135,6 +135,8 @@ def own_times(records: pl.DataFrame) -> pl.DataFrame:
     left = table.filter(pl.col("ts").is_null()).select("row", "message")
     found: list[pl.DataFrame] = []
     for one in all_messages().values():
+        if not left.height:
+            break
         if one.time is None or not ("%Y" in one.time or one.time in ("iso", "epoch")):
             continue
         dated = said(left, one)

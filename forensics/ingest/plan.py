@@ -6,7 +6,9 @@ message format dates it.
 
 from __future__ import annotations
 
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatch
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from forensics.sources.casefile import SourceRule
     from forensics.sources.discovery import Input
 
+WORKERS = min(8, os.cpu_count() or 1)
 ENOUGH = 0.5
 """Share of record starts that must fit: tracebacks printed as lines of their own can make up almost half of a file."""
 ROTATED = r"(?:#\d+$|[-_.](?:19|20)\d\d-?\d\d-?\d\d(?:[-_T]?\d{1,6}(?:[-_:]\d\d)*)?Z?$)"
@@ -70,13 +73,15 @@ class Plan:
         return {stream.name: stream.own for stream in self.streams if stream.own}
 
 
-def with_streams(plan: Plan) -> Plan:
-    """Recognise the streams of an input by its head; nothing where it is not read as text."""
+def with_streams(plan: Plan, *, near: bool = False) -> Plan:
+    """Recognise the streams of an input by its head, ``near``: and what else fits them; nothing where it is not read as text."""
     if not isinstance(plan.plug, Transport) or plan.item.live is not None or plan.item.trouble is not None:
         return plan
     try:
         head = streams.head(plan.item.path)
-        found = recognised.streams(plan.plug, head, service_of(plan.item.path, plan), formats.all_messages())
+        found = recognised.streams(
+            plan.plug, head, service_of(plan.item.path, plan), formats.all_messages(), near=near
+        )
     except (OSError, UnreadableError):
         return plan  # reading says what is wrong
     return replace(plan, streams=found)
@@ -84,11 +89,14 @@ def with_streams(plan: Plan) -> Plan:
 
 def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
     """Plan every input; nothing is read beyond its head. A rule of the case file may name the format and fields."""
-    plans = []
-    for index, item in enumerate(items):
+
+    def one(index: int, item: Input) -> Plan:
         rule = next((rule for rule in rules if fnmatch(item.name, rule.match)), None)
         planned = recognise(item, index, rule.format if rule else None)
-        plans.append(with_streams(replace(planned, fields=rule.fields or {}) if rule else planned))
+        return with_streams(replace(planned, fields=rule.fields or {}) if rule else planned)
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        plans = list(pool.map(one, range(len(items)), items))
     return without_twins(plans)
 
 
@@ -179,6 +187,10 @@ def scored(head: bytes) -> list[tuple[str, float]]:
     """Return every format with its score for a head, the best first."""
     plugs: dict[str, Transport | Monitor] = {**formats.all_transports(), **formats.all_monitors()}
     scores = {name: plug.sniff(head) for name, plug in plugs.items()}
+    if max(scores.values()) >= 1:
+        return sorted(
+            scores.items(), key=lambda pair: (-pair[1], pair[0])
+        )  # the lines of a bare file score less
     messages = formats.all_messages()
     scores |= {f"plain:{name}": score for name, score in bare.scores(head, messages).items()}
     if max(scores.values()) < ENOUGH and (mixed := bare.together(head, messages)):

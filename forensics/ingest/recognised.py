@@ -59,35 +59,46 @@ class Stream:
 
 
 def streams(
-    plug: Transport, head: bytes, default: str, formats: Mapping[str, MessageFormat]
+    plug: Transport, head: bytes, default: str, formats: Mapping[str, MessageFormat], *, near: bool = False
 ) -> tuple[Stream, ...]:
-    """Score the streams of a head; a format without lines, or one that cannot be cut, has none."""
+    """Score the streams of a head; a format without lines, or one that cannot be cut, has none. ``near``: say what else fits."""
     if plug.binary or plug.parts is not None:
         return ()
+    ordered = bare.order(formats)
+    if plug.name == "plain":
+        # All lines of a bare file are of one program.
+        return (scored(default, bare.record_starts(head), ordered, near=near),)
     whole = head[: head.rfind(b"\n") + 1] or head
     records = plug.parse(whole).records
     if records is None or not records.height:
         return ()
-    named = name_services(records, default)
-    opened = named.filter(~pl.col("cont").fill_null(value=False)).select(
-        "ident", message=pl.col("message").fill_null("").str.extract(r"^([^\n]*)")
+    # One query: over the few lines of a head each further one costs more than what it does.
+    parts = (
+        name_services(records.lazy(), default)
+        .filter(~pl.col("cont").fill_null(value=False))
+        .select("ident", message=pl.col("message").fill_null("").str.extract(r"^([^\n]*)"))
+        .filter(~pl.col("message").str.contains(f"{CONTINUATION}|{EXCEPTION}|{CHAIN}"))
+        .group_by("ident", maintain_order=True)
+        .agg(pl.col("message").head(MOST))
+        .head(STREAMS)
+        .collect()
     )
-    opened = opened.filter(~pl.col("message").str.contains(f"{CONTINUATION}|{EXCEPTION}|{CHAIN}"))
-    parts = opened.group_by("ident", maintain_order=True).agg(pl.col("message").head(MOST)).head(STREAMS)
-    ordered = bare.order(formats)
-    return tuple(scored(str(name), messages, ordered) for name, messages in parts.iter_rows())
+    return tuple(
+        scored(str(name), bare.by_beginning(messages), ordered, near=near)
+        for name, messages in parts.iter_rows()
+    )
 
 
-def scored(name: str, messages: list[str], formats: Sequence[MessageFormat]) -> Stream:
-    """Score one stream against every format."""
-    every = {
-        fmt.name: n
-        for fmt in formats
-        if (n := sum(sum(bare.fits(part, fmt)) for part in bare.by_beginning(messages).of(fmt).values()))
-    }
-    got = bare.claimed(bare.by_beginning(messages), formats)
+def scored(name: str, lines: bare.Head, formats: Sequence[MessageFormat], *, near: bool) -> Stream:
+    """Score one stream against the formats."""
+    got = bare.claimed(lines, formats)
+    every = (
+        {fmt.name: sum(sum(bare.fits(part, fmt)) for part in lines.of(fmt).values()) for fmt in formats}
+        if near
+        else {}
+    )
     others = {known: n - got.get(known, 0) for known, n in every.items()}
-    return Stream(name, len(messages), ranked(got), ranked(others), own(got, len(messages), formats))
+    return Stream(name, lines.total, ranked(got), ranked(others), own(got, lines.total, formats))
 
 
 def own(got: Mapping[str, int], starts: int, formats: Sequence[MessageFormat]) -> tuple[str, ...]:

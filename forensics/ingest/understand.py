@@ -16,6 +16,9 @@ from forensics.formats.text import is_offset, stamp_and_zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import TypeVar
+
+    Table = TypeVar("Table", pl.DataFrame, pl.LazyFrame)
 
     from forensics.model.plug import MessageFormat
 
@@ -44,7 +47,7 @@ NO_SERVICE = r"^(?i:WARN|WARNING|ERROR|ERR|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTIC
 """What stands where a service's name should but is a level or an exception's class."""
 
 
-def name_services(records: pl.DataFrame, default: str) -> pl.DataFrame:
+def name_services(records: Table, default: str) -> Table:
     """Give records without a service the file's; a level or an exception's class goes back into the message."""
     wrong = pl.col("service").str.contains(NO_SERVICE).fill_null(value=False)
     return records.with_columns(
