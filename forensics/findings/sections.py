@@ -12,6 +12,7 @@ from forensics.model.facts import (
     Background,
     Coverage,
     Daily,
+    Events,
     Failures,
     Impact,
     Incidents,
@@ -55,6 +56,12 @@ def all_findings(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[F
         clues(signals),
     )
     return tuple(finding for maker in makers for finding in maker)
+
+
+NEAR_US = 600 * SECOND
+"""Events this near to the incident are named."""
+SEEN = 6
+"""Kinds of events that are named."""
 
 
 def main_pool(signals: Signals) -> FailureGroup | None:
@@ -621,9 +628,23 @@ def noise(signals: Signals) -> Iterator[Finding]:
         yield Finding("noise.pre_existing", "noise", Grade.DERIVED, {"item": item}, (item.ref,))
 
 
+def seen(signals: Signals) -> Iterator[Finding]:
+    """Name what lines near the incident tell of that is no failed operation; on a quiet day, anywhere."""
+    lo, hi = signals.window
+    primary = signals.primary
+    near = [
+        group
+        for group in signals.facts[Events].groups
+        if primary is None or (group.first <= hi + NEAR_US and group.last >= lo - NEAR_US)
+    ]
+    for group in sorted(near, key=lambda one: (-one.events, one.signature, one.service))[:SEEN]:
+        yield Finding("clue.seen", "clues", Grade.CLUE, {"group": group}, group.refs)
+
+
 def clues(signals: Signals) -> Iterator[Finding]:
     """Name coincidences in time: what people know happened near an incident, and never as its cause."""
     refs = coverage_refs(signals)
+    yield from seen(signals)
     for event in signals.known.events:
         if event.kind not in ("note", "deploy"):
             continue

@@ -74,6 +74,36 @@ class Failures:
 
 
 @dataclass(frozen=True, slots=True)
+class EventGroup:
+    """All events of one signature in one service that are no failed operations."""
+
+    signature: str
+    family: str
+    title: str
+    service: str
+    events: int
+    lines: int
+    bound: str
+    why_bound: str
+    first: int
+    """When the first began, as far as its line says for how long it had lasted."""
+    last: int
+    over: int | None
+    """Events that a later line says are over; None where no line says so of any."""
+    last_over: int | None
+    longest_s: float | None
+    """How long the longest had lasted at least."""
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What lines tell of that is no failed operation."""
+
+    groups: tuple[EventGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Loss:
     """Lines that a source declares as lost: at least ``n`` before ``at``."""
 

@@ -45,6 +45,8 @@ class Signature:
 
     operation: str | None = None
     """Pattern whose group 1 names the operation in the line (a connection, a job): lines of one instant that name the same are one failure."""
+    closes: str | None = None
+    """Id of the event that this text says is over, where both name the same operation."""
     then: str | None = None
     """Pattern of the exception that must end the traceback in which the text stands; None: any."""
 

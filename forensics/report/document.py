@@ -15,6 +15,7 @@ from forensics.model.facts import (
     Clocks,
     Continuity,
     Daily,
+    Events,
     Failures,
     Impact,
     Incidents,
@@ -111,6 +112,7 @@ class Builder:
             "sources": [self.source(source) for source in case.evidence.sources],
             "incidents": [self.incident(index, item, findings) for index, item in enumerate(self.incidents)],
             "signatures": self.signatures(),
+            "events": self.events(),
             "probes": [self.series(series) for series in case.facts[Probes].series],
             "silences": self.silences(),
             "stalls": self.stalls(),
@@ -281,6 +283,16 @@ class Builder:
                 "first": self.at(group.first), "last": self.at(group.last), "first_wait_began": self.at(group.first_wait_began), "inside_incidents": inside, "parameters": group.parameters,
             })  # fmt: skip
         return out
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return events that are no failed operations, per signature and service."""
+        return [
+            {
+                "id": group.signature, "family": group.family, "service": group.service, "events": group.events, "lines": group.lines, "bound": group.bound,
+                "first": self.at(group.first), "last": self.at(group.last), "longest_s": group.longest_s, "over": group.over, "last_over": self.at(group.last_over),
+            }
+            for group in self.case.facts[Events].groups
+        ]  # fmt: skip
 
     def series(self, series: Series) -> dict[str, Any]:
         """Return one probe series."""

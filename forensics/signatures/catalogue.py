@@ -43,7 +43,7 @@ REQUIRED = (
     "hit",
     "miss",
 )
-OPTIONAL = ("wait", "parameters", "inner_of", "limits", "operation", "then")
+OPTIONAL = ("wait", "parameters", "inner_of", "limits", "operation", "closes", "then")
 CHOICES = {
     "side": ("client", "server", "gateway", "kernel", "monitor", "manager"),
     "marks": ("end", "start", "instant"),
@@ -81,6 +81,7 @@ def load(
         found[signature.id] = signature
     for signature, place in own:
         check_outer(signature, found, f"{place}: {signature.id}")
+    check_closing(found)
     return tuple(found[name] for name in sorted(found))
 
 
@@ -204,6 +205,26 @@ def check_further(signature: Signature, where: str) -> None:
         if text is not None and found < groups:
             raise DefinitionError(
                 f"{key} has no group", where=where, remedy="put parentheses around what names the operation"
+            )
+
+
+def check_closing(signatures: Mapping[str, Signature]) -> None:
+    """Refuse a text that ends what no text begins, or that does not name what ends."""
+    for one in signatures.values():
+        if one.closes is None:
+            continue
+        begun = signatures.get(one.closes)
+        if begun is None:
+            raise DefinitionError(
+                f"closes {one.closes!r}, which no signature is",
+                where=one.id,
+                remedy="give the id of an event",
+            )
+        if one.operation is None or begun.operation is None:
+            raise DefinitionError(
+                f"closes {one.closes!r}, but not both name an operation",
+                where=one.id,
+                remedy="give both the pattern whose group 1 names what begins and ends",
             )
 
 

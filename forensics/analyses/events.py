@@ -1,0 +1,120 @@
+"""What do lines tell of that is no failed operation: threads that were blocked, connections held for long, probes that failed?
+
+A text that is repeated while something lasts tells of one thing: lines that name the same thread, connection or job and whose
+beginnings (line minus the time that it states) agree are one event. A text that says that it is over closes it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from forensics.model.facts import EventGroup, Events, Facts
+from forensics.model.plug import Analysis
+from forensics.model.signature import LIMITS
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from forensics.model.digest import Evidence
+    from forensics.model.known import Known
+    from forensics.model.signature import Signature
+
+SECOND = 1_000_000
+AGREE = SECOND
+"""Beginnings of one event agree within this: stamps are rounded and a checker runs late."""
+TOLD_ELSEWHERE = ("boot", "deploy", "gateway_flags", "journald", "lifecycle", "metric", "monitor_up")
+"""Families that the timeline, the restarts and the coverage tell."""
+MANAGERS = ("manager", "kernel")
+"""Who starts and kills processes: what it says is told of restarts and of the host."""
+REFS = 12
+
+
+def events(evidence: Evidence, known: Known, facts: Facts) -> Events:
+    """Count events per service and signature."""
+    del facts
+    wanted = {
+        name: signature
+        for name, signature in known.signatures.items()
+        if signature.counts == "event"
+        and signature.family not in TOLD_ELSEWHERE
+        and signature.side not in MANAGERS
+    }
+    closing = {signature.closes: name for name, signature in wanted.items() if signature.closes}
+    hits = evidence["hits"].filter(pl.col("signature").is_in(list(wanted)) & pl.col("ts").is_not_null())
+    counted = evidence["hit_counts"].group_by("service", "signature").agg(pl.col("n").sum())
+    lines = {(service, name): n for service, name, n in counted.iter_rows()}
+    parts = {
+        (str(service), str(name)): part.sort("ts", "source", "line").to_dicts()
+        for (service, name), part in hits.group_by("service", "signature", maintain_order=True)
+    }
+    groups = [
+        group(wanted[name], service, rows, parts.get((service, closing.get(name, "")), []), lines.get((service, name), len(rows)))
+        for (service, name), rows in parts.items()
+        if not wanted[name].closes
+    ]  # fmt: skip
+    return Events(tuple(sorted(groups, key=lambda one: (one.signature, one.service))))
+
+
+def group(
+    signature: Signature, service: str, rows: list[dict[str, Any]], ends: list[dict[str, Any]], lines: int
+) -> EventGroup:
+    """Describe the events of one signature in one service."""
+    merged: list[dict[str, Any]] = []
+    latest: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        took = spent(signature, row)
+        began = row["ts"] - round((took or 0) * SECOND)
+        same = latest.get(row["operation"]) if took is not None else None
+        if same is not None and abs(same["began"] - began) <= AGREE:
+            same.update(ts=row["ts"], took=max(took or 0, same["took"] or 0), began=min(began, same["began"]))
+            continue
+        merged.append(
+            {
+                "operation": row["operation"],
+                "began": began,
+                "ts": row["ts"],
+                "took": took,
+                "row": row,
+                "over": None,
+            }
+        )
+        if row["operation"] is not None:
+            latest[row["operation"]] = merged[-1]
+    open_: dict[str, list[dict[str, Any]]] = {}
+    for _, _, one in sorted(
+        [(one["ts"], 0, one) for one in merged] + [(end["ts"], 1, end) for end in ends],
+        key=lambda item: item[:2],
+    ):
+        if "over" in one:
+            open_.setdefault(one["operation"] or "", []).append(one)
+        elif open_.get(one["operation"] or ""):
+            open_[one["operation"] or ""].pop()["over"] = one
+    over = [one["over"] for one in merged if one["over"] is not None]
+    return EventGroup(
+        signature=signature.id, family=signature.family, title=signature.title, service=service,
+        events=len(merged), lines=lines, bound="at_least" if signature.limits or lines > len(rows) else "exact",
+        why_bound=LIMITS.get(signature.limits or "", "there are more lines a minute than are kept" if lines > len(rows) else ""),
+        first=min(one["began"] for one in merged), last=max(one["ts"] for one in merged),
+        over=len(over) if ends else None,
+        last_over=max((end["ts"] for end in over), default=None),
+        longest_s=max((one["took"] for one in merged if one["took"] is not None), default=None),
+        refs=tuple(Ref(row["source"], row["line"]) for row in (*[one["row"] for one in merged], *over)[:REFS]),
+    )  # fmt: skip
+
+
+def spent(signature: Signature, row: dict[str, Any]) -> float | None:
+    """Return for how long an event had lasted when its line was written, in seconds; None where the line does not say."""
+    if signature.wait is None:
+        return None
+    value = signature.typed(json.loads(row["parameters"] or "{}")).get(signature.wait)
+    return float(value) if isinstance(value, int | float) else None
+
+
+PLUG = Analysis(
+    name="events",
+    question="What do lines tell of that is no failed operation?",
+    gives=Events,
+    run=events,
+)
