@@ -178,6 +178,8 @@ def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
                     refs[0],
                     end_ref=refs[-1],
                     ongoing=due is None and last - run[-1] <= 2 * series.period_s * SECOND,
+                    # Trouble begins between the last probe that was answered and the first that was not.
+                    unstated=True,
                 )
             run, refs = [], []
 
@@ -288,9 +290,11 @@ def log_ends(latest: Mark, facts: Facts) -> bool:
 
 def recovery(end: int, services: set[str], evidence: Evidence, facts: Facts) -> int | None:
     """Return the first healthy event of the services after the end: a probe answered, or a request served."""
+    failing = [series for series in facts[Probes].series if (series.service or series.name) in services]
+    ours = [series for series in failing if series.at("missed", "failed", "late")]
     after = [
         due.answered
-        for series in facts[Probes].series
+        for series in ours or facts[Probes].series
         for due in series.dues
         if due.state == "answered" and due.answered and due.answered >= end
     ]

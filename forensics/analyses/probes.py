@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.model.facts import Due, Facts, Probes, Series
+from forensics.model.frames import middle
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 SECOND = 1_000_000
 FEWEST = 8
 """Fewer arrivals than this do not make a beat."""
+FEW = 4
+"""So few will do for a route that looks like a health check, if every gap is the same to within :data:`EXACT`."""
+EXACT = 0.02
 SHORTEST_S = 5.0
 """Faster clients are traffic, not probes."""
 STEADY = 0.8
@@ -71,7 +75,7 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
     """Return the series of one monitor; each of its results was a due probe."""
     # A result that says neither yes nor no is none: it must not count as a failure.
     rows = part.filter(pl.col("ts").is_not_null() & pl.col("status").is_not_null()).sort("ts").to_dicts()
-    if len(rows) < FEWEST // 2:
+    if len(rows) < (2 if rows and rows[0]["period_s"] else FEWEST // 2):
         return None
     times = [row["ts"] for row in rows]
     # Several results at one instant are no beat: two targets under one name, or two places that probe together.
@@ -91,7 +95,17 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
     return Series(
         name=(hint and hint.name) or name, seen_by="monitor", service=None, period_s=round(period, 3), jitter_s=round(jitter, 3), timeout_s=timeout,
         alert_after=(hint and hint.alert_after) or stated_rule(evidence, part), dues=dues, gaps=holes,
+        paused=bool(rows[-1]["paused"]), until=newest(evidence, part["source"][0]),
     )  # fmt: skip
+
+
+def newest(evidence: Evidence, source: int) -> tuple[int, Ref] | None:
+    """Return the last result of any target in one source."""
+    rows = evidence["beats"].filter((pl.col("source") == source) & pl.col("ts").is_not_null())
+    if not rows.height:
+        return None
+    row = rows.sort("ts", "line").row(-1, named=True)
+    return row["ts"], ref(row)
 
 
 def due_of(row: dict[str, Any], timeout: float | None) -> Due:
@@ -163,11 +177,18 @@ def from_arrivals(evidence: Evidence, known: Known) -> list[Series]:
         "service", "method", "route", maintain_order=True
     )
     for (service, method, route), part in health:
-        if (str(service), str(route)) not in taken and part.height >= FEWEST:
+        if (str(service), str(route)) not in taken and (part.height >= FEWEST or exact_beat(part)):
             row = {"service": service, "method": method, "route": route, "client": None, "agent": ""}
             if series := periodic(part.sort("ts", "line"), row, evidence, known):
                 found.append(series)
     return found
+
+
+def exact_beat(part: pl.DataFrame) -> bool:
+    """Do a few requests for a health check lie at one distance? A short export holds no more of them."""
+    gaps = part["ts"].sort().diff().drop_nulls()
+    beat = middle(gaps)
+    return len(gaps) >= FEW - 1 and bool(beat) and bool(((gaps - beat).abs() <= EXACT * (beat or 0)).all())
 
 
 def candidates(arrivals: pl.DataFrame, keys: list[str]) -> pl.DataFrame:

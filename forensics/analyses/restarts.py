@@ -26,11 +26,12 @@ KINDS = {
     "systemd.watchdog-timeout": "watchdog", "systemd.failed-to-start": "failed", "kernel.oom-killed": "oom", "kernel.oom-invoked": "oom", "oomd.killed": "oom",
     "kernel.boot": "boot", "journalctl.boot-marker": "boot", "journalctl.boot-marker-old": "boot", "systemd.startup-finished": "boot",
     "gunicorn.worker-sigkill": "worker", "gunicorn.worker-ended": "worker", "uvicorn.child-died": "worker",
-    "uvicorn.startup-failed": "failed", "uvicorn.startup-complete": "ready", "docker.container-event": "container",
+    "uvicorn.startup-failed": "failed", "uvicorn.startup-complete": "ready", "docker.container-event": "container", "process.stop-signal": "stop", "kubelet.restart-by-probe": "unhealthy",
+    "kubelet.stopping": "stop", "kubelet.container-started": "started",
 }  # fmt: skip
 """Signature to kind of lifecycle event."""
 BEGINS = ("started", "ready")
-ENDS = ("stop", "exited", "failed", "killed", "oom", "watchdog", "stopped")
+ENDS = ("stop", "exited", "failed", "killed", "oom", "watchdog", "stopped", "unhealthy")
 
 
 def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
@@ -67,6 +68,8 @@ def subject(signature: str, service: str | None, said: dict[str, str | None]) ->
     """Return the service that a lifecycle line is about."""
     if signature.startswith("systemd.") and said.get("unit"):
         return str(said["unit"]).removesuffix(".service")
+    if signature.startswith("kubelet.") and said.get("container"):
+        return str(said["container"])
     return service or "host"
 
 
@@ -95,6 +98,8 @@ def close(service: str, events: list[Lifecycle], begin: Lifecycle | None) -> Out
         if "oom" in kinds
         else "watchdog"
         if "watchdog" in kinds
+        else "unhealthy"
+        if "unhealthy" in kinds
         else "crash"
         if kinds & {"exited", "failed", "killed"}
         else "unknown"

@@ -19,12 +19,19 @@ if TYPE_CHECKING:
     from forensics.model.known import Known
 
 SECOND = 1_000_000
+FROZEN_FROM = 5
+"""Results that a target lacks at the end, while others of its monitor go on, from which it counts as left off."""
 
 
 def watch(evidence: Evidence, known: Known, facts: Facts) -> Watch:
     """Judge every monitor by its own beat."""
     del known
     gaps = [gap(series, item, evidence, facts) for series in facts[Probes].series for item in series.gaps]
+    gaps += [
+        gap(series, item, evidence, facts, "paused" if series.paused else "frozen")
+        for series in facts[Probes].series
+        if (item := left_off(series))
+    ]
     alerts = tuple(
         Alert(
             row["monitor"], row["ts"], row["state"] or "?", row["text"] or "", Ref(row["source"], row["line"])
@@ -35,7 +42,24 @@ def watch(evidence: Evidence, known: Known, facts: Facts) -> Watch:
     return Watch(tuple(distinct(gaps)), tuple(detectability(facts)), alerts)
 
 
-def gap(series: Series, item: tuple[int, int, int, Ref, Ref], evidence: Evidence, facts: Facts) -> BlindGap:
+def left_off(series: Series) -> tuple[int, int, int, Ref, Ref] | None:
+    """Return the span from the last result of a series to the last one of its source, where others went on without it."""
+    if series.seen_by != "monitor" or series.until is None or not series.dues or series.dues[-1].ref is None:
+        return None
+    last, (until, other) = series.dues[-1], series.until
+    missing = round((until - last.at) / SECOND / series.period_s)
+    if missing < FROZEN_FROM or last.ref is None:
+        return None
+    return last.at, until, missing, last.ref, other
+
+
+def gap(
+    series: Series,
+    item: tuple[int, int, int, Ref, Ref],
+    evidence: Evidence,
+    facts: Facts,
+    kind: str = "blind",
+) -> BlindGap:
     """Describe one gap, with the incidents in it; it begins when the first missing result was due."""
     last, end, missing, before, after = item
     start = min(last + round(series.period_s * SECOND), end)
@@ -44,7 +68,10 @@ def gap(series: Series, item: tuple[int, int, int, Ref, Ref], evidence: Evidence
         + evidence["samples"].filter(pl.col("ts").is_between(start + 1, end - 1)).height
     )
     inside, overlapping = [], []
+    others_names = {one.name for one in facts[Probes].series if one.seen_by == "monitor"} - {series.name}
     for index, incident in enumerate(facts[Incidents].items):
+        if set(incident.services) <= others_names:
+            continue  # only other targets' results tell of it
         stop = incident.end or facts[Incidents].last or incident.start
         if start <= incident.start and stop <= end:
             inside.append(index)
@@ -55,8 +82,8 @@ def gap(series: Series, item: tuple[int, int, int, Ref, Ref], evidence: Evidence
         start,
         end,
         missing,
-        others > 0,
-        "blind",
+        others > 0 or kind != "blind",
+        kind,
         tuple(inside),
         tuple(overlapping),
         (before, after),
@@ -71,7 +98,8 @@ def distinct(gaps: list[BlindGap]) -> list[BlindGap]:
             (
                 other
                 for other in kept
-                if min(item.end, other.end) - max(item.start, other.start) > 0.8 * (item.end - item.start)
+                if other.kind == item.kind == "blind"
+                and min(item.end, other.end) - max(item.start, other.start) > 0.8 * (item.end - item.start)
             ),
             None,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -18,6 +19,7 @@ from forensics.model.facts import (
     Incidents,
     Losses,
     Probes,
+    Rhythms,
     Stalls,
     Watch,
 )
@@ -60,6 +62,10 @@ def all_findings(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[F
 
 NEAR_US = 600 * SECOND
 """Events this near to the incident are named."""
+COUNTERS = ("total", "active", "idle", "waiting")
+"""What pools count of themselves."""
+GREEN = 2
+"""Answered checks inside an incident from which one is said not to see it."""
 SEEN = 6
 """Kinds of events that are named."""
 
@@ -354,6 +360,14 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
                 scope=judgement.scope,
             )
     yield from other_failures(signals, pool)
+    for beat in signals.facts[Rhythms].beats:
+        yield Finding(
+            "mechanism.rhythm",
+            "mechanism",
+            Grade.DERIVED,
+            {"beat": beat, "title": signals.known.signatures[beat.signature].title},
+            beat.refs,
+        )
     losses = signals.facts[Losses].items
     if losses:
         yield Finding(
@@ -376,6 +390,7 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
         Ref_of(rows),
         method="lines of the signature, joined into failures",
     )
+    yield from counters(signals, pool)
     stalls = stalls_in_window(signals)
     if stalls and values["wait"] and values["failures"] >= 2:
         span = sum((stall.end or signals.window[1]) - stall.start for stall in stalls) / SECOND
@@ -384,6 +399,26 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
             "mechanism.serial", "mechanism", Grade.DERIVED, {**values, "span": span, "serial": serial, "threads": max(0, values["failures"] - serial)}, Ref_of(rows, 1),
             formula=f"{round(span)} s / {values['wait']} s = {serial}",
         )  # fmt: skip
+
+
+def counters(signals: Signals, pool: FailureGroup) -> Iterator[Finding]:
+    """Show what the pool's own lines say of its connections and of those who wait, as ranges over the window."""
+    texts = [name for name, one in signals.known.signatures.items() if one.family == POOL]
+    rows = signals.hits(*texts).filter(pl.col("service") == pool.service)
+    said = [
+        (json.loads(row["parameters"] or "{}"), Ref(row["source"], row["line"]))
+        for row in rows.sort("ts", "source", "line").iter_rows(named=True)
+    ]
+    ranges = {
+        name: (min(numbers), max(numbers))
+        for name in COUNTERS
+        if (numbers := [int(one[name]) for one, _ in said if str(one.get(name) or "").isdigit()])
+    }
+    if len(ranges) >= 2:
+        refs = tuple(ref for one, ref in said if any(one.get(name) for name in ranges))
+        yield Finding(
+            "mechanism.counters", "mechanism", Grade.VERIFIED, {"ranges": ranges}, (*refs[:2], *refs[-2:])
+        )
 
 
 def stall_links(signals: Signals, stall: Stall) -> Iterator[Finding]:
@@ -532,7 +567,12 @@ def alert(signals: Signals) -> Iterator[Finding]:
                 "alert.quiet",
                 "alert",
                 Grade.VERIFIED,
-                {"series": series, "n": len(series.dues), "bad": bad},
+                {
+                    "series": series,
+                    "n": len(series.dues),
+                    "bad": bad,
+                    "missing": sum(missing for _, _, missing, _, _ in series.gaps),
+                },
                 refs,
             )
     for series in facts[Probes].series:
@@ -553,8 +593,9 @@ def alert(signals: Signals) -> Iterator[Finding]:
                 },
                 refs[:3],
             )
+    yield from green(signals)
     for gap in facts[Watch].gaps:
-        yield Finding("alert.blind", "alert", Grade.VERIFIED, {"gap": gap}, gap.refs[:2])
+        yield Finding(f"alert.{gap.kind}", "alert", Grade.VERIFIED, {"gap": gap}, gap.refs[:2])
     for item in facts[Watch].detectability:
         refs = tuple(
             due.ref
@@ -564,6 +605,24 @@ def alert(signals: Signals) -> Iterator[Finding]:
             if due.ref
         )
         yield Finding("alert.detectability", "alert", Grade.DERIVED, {"item": item}, refs)
+
+
+def green(signals: Signals) -> Iterator[Finding]:
+    """Name checks that were answered all through an incident in which failures or other checks show trouble."""
+    if signals.primary is None or not signals.told_by_others:
+        return
+    lo, hi = signals.window
+    for series in signals.watchers():
+        inside = [due for due in series.dues if lo <= due.at <= hi]
+        good = tuple(due.ref for due in inside if due.state == "answered" and due.ref)
+        if len(inside) >= GREEN and len(good) == len(inside):
+            yield Finding(
+                "alert.green",
+                "alert",
+                Grade.VERIFIED,
+                {"series": series, "n": len(good)},
+                (good[0], good[-1]),
+            )
 
 
 def recurrence(signals: Signals) -> Iterator[Finding]:

@@ -261,6 +261,28 @@ class Signals:
         ]
 
     @cached_property
+    def told_by_others(self) -> bool:
+        """Does anything but a monitor's own results show trouble in an incident?"""
+        rows = self.facts[Failures].rows.filter(pl.col("side") != "monitor")
+        for lo, hi in self.spans:
+            if rows.filter(
+                pl.col("ts").is_between(lo, hi + 5 * SECOND) | pl.col("began").is_between(lo, hi)
+            ).height:
+                return True
+            if any(stall.start <= hi and (stall.end or hi) >= lo for stall in self.facts[Stalls].items):
+                return True
+            if any(item.start <= hi and (item.end or hi) >= lo for item in self.facts[Restarts].outages):
+                return True
+            if any(
+                lo <= due.at <= hi
+                for series in self.facts[Probes].series
+                if series.seen_by == "service"
+                for due in series.at("missed", "late", "failed")
+            ):
+                return True
+        return False
+
+    @cached_property
     def gaps_missed(self) -> bool:
         """Did an incident fall into a blind gap of a monitor?"""
         return any(gap.inside or gap.overlapping for gap in self.facts[Watch].gaps)

@@ -98,11 +98,23 @@ def near_primary(signals: Signals, at: int) -> bool:
     return signals.primary is not None and lo - margin <= at <= hi + margin
 
 
+def watching(signals: Signals, incident: Incident) -> list[Series]:
+    """Return the series whose probes failed in an incident, all where none did: others say nothing of its edges."""
+    every = list(signals.facts[Probes].series)
+    end = incident.end if incident.end is not None else signals.window[1]
+    ours = [
+        series
+        for series in every
+        if any(incident.start <= due.at <= end for due in series.at("missed", "failed", "late"))
+    ]
+    return ours or every
+
+
 def last_answered(signals: Signals, incident: Incident) -> tuple[int, Series, Ref] | None:
     """Return the last probe answered before an incident."""
     found = [
         (due.at, series.name, series, due.ref)
-        for series in signals.facts[Probes].series
+        for series in watching(signals, incident)
         for due in series.at("answered")
         if due.at < incident.start and due.ref
     ]
@@ -116,7 +128,7 @@ def first_answered(signals: Signals, incident: Incident) -> tuple[int, Series, R
         return None
     found = [
         (due.at, series.name, series, due.ref)
-        for series in signals.facts[Probes].series
+        for series in watching(signals, incident)
         for due in series.at("answered")
         if due.at >= incident.end and due.ref
     ]

@@ -15,14 +15,15 @@ import polars as pl
 
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
-from forensics.model.facts import Continuity, Coverage, Failures, Losses, Restarts, Stalls, Watch
+from forensics.model.facts import Continuity, Coverage, Events, Failures, Losses, Restarts, Stalls, Watch
 from forensics.model.finding import Judgement, Verdict
+from forensics.model.source import Ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from forensics.findings.signals import Signals
-    from forensics.model.source import Ref
+    from forensics.model.facts import FailureGroup
 
 NEAR_LIMIT = 0.9
 """Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
@@ -34,6 +35,10 @@ LOWEST_PID = 10
 MOST = 0.9
 """Share of the probes due in a window that must be there and answered to rule a stall out."""
 MANY = 5
+KILLED_US = 10 * SECOND
+"""A master kills a worker within seconds of its missed heartbeat."""
+SILENT_WORKERS = ("gunicorn.worker-timeout", "puma.worker-timeout", "unicorn.worker-timeout")
+"""Workers whose master heard nothing from them for longer than it waits."""
 """Failures of one kind that are more than an accident."""
 EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
@@ -132,6 +137,8 @@ def process_stalled(signals: Signals) -> Weight:
             {"stall": longest, "kinds": sorted(kinds), "n": len(stalls), "last": signals.window[1]},
             refs[:8],
         )
+    if said := said_stalled(signals):
+        return said
     for series in signals.watchers():
         lo, hi = signals.window
         inside = [due for due in series.dues if lo - series.period_s * SECOND <= due.at <= hi]
@@ -156,6 +163,26 @@ def process_stalled(signals: Signals) -> Weight:
             contradicts=(cover.first_ref, cover.last_ref),
         )
     return Weight(Verdict.NOT_DETERMINED, "no_log", {"service": signals.unit})
+
+
+def said_stalled(signals: Signals) -> Weight | None:
+    """A runtime that reports a thread or worker which does not come back says so itself, of a part of the process."""
+    lo, hi = signals.window
+    events = [
+        (group.events, group.signature, group.service, group.bound, group.longest_s, group.refs)
+        for group in signals.facts[Events].groups
+        if group.family == "event_loop_stall" and group.first <= hi + MINUTE and group.last >= lo - MINUTE
+    ]
+    failed = [
+        (group.failures, group.signature, group.service, group.bound, None, group.refs)
+        for group in signals.facts[Failures].groups
+        if group.signature in SILENT_WORKERS and group.first <= hi + MINUTE and group.last >= lo - MINUTE
+    ]
+    if not events and not failed:
+        return None
+    n, signature, service, bound, longest, refs = max([*events, *failed], key=lambda one: one[:3])
+    said = {"n": n, "title": signals.known.signatures[signature].title, "service": service, "least": bound == "at_least", "longest": longest}  # fmt: skip
+    return Weight(Verdict.SUPPORTED, "stall.text", said, refs[:4])
 
 
 def db_slots_exhausted(signals: Signals) -> Weight:
@@ -303,6 +330,12 @@ def redis_failed(signals: Signals) -> Weight:
                 signals.refs(rows),
             )
         return Weight(Verdict.SUSPECTED, "redis.few", {"n": rows.height}, signals.refs(rows))
+    if late := [group for group in signals.groups(*REDIS) if counted(group) == "unanswered"]:
+        said = {"n": sum(group.failures for group in late), "service": late[0].service}
+        return Weight(Verdict.SUSPECTED, "redis.unanswered", said, late[0].refs[:3])
+    if starved := [group for group in signals.groups(*REDIS) if counted(group) == "starved"]:
+        said = {"n": sum(group.failures for group in starved), "service": starved[0].service}
+        return Weight(Verdict.NO_SIGN, "redis.starved", said, contradicts=starved[0].refs[:3])
     if everywhere:
         return Weight(
             Verdict.NO_SIGN,
@@ -319,6 +352,20 @@ def redis_failed(signals: Signals) -> Weight:
             contradicts=(cover.first_ref, cover.last_ref),
         )
     return Weight(Verdict.NOT_DETERMINED, "no_log", {"service": signals.unit})
+
+
+def counted(group: FailureGroup) -> str | None:
+    """Say what the client's own counters tell of a timeout: ``starved`` of threads with answers unread, or ``unanswered``.
+
+    StackExchange.Redis prints the bytes that wait to be read and its pool's busy threads against the minimum, beyond which new ones come
+    slowly (its docs/Timeouts.md).
+    """
+    unread, busy, least = (group.parameters.get(name) for name in ("in_bytes", "worker_busy", "worker_min"))
+    if unread is None:
+        return None
+    if unread and busy is not None and least is not None and busy > least:
+        return "starved"
+    return "unanswered" if not unread and (busy is None or least is None or busy <= least) else None
 
 
 def gateway_failed(signals: Signals) -> Weight:
@@ -418,7 +465,20 @@ def out_of_memory(signals: Signals) -> Weight:
         )
     if signals.kernel_ref:
         return Weight(Verdict.NO_SIGN, "oom.none", {}, contradicts=(signals.kernel_ref,))
+    if killed := by_master(signals):
+        return Weight(Verdict.NOT_DETERMINED, "oom.master", {"n": len(killed)}, contradicts=killed[:4])
     return Weight(Verdict.NOT_DETERMINED, "kernel.unknown")
+
+
+def by_master(signals: Signals) -> tuple[Ref, ...]:
+    """Return kills of workers that follow a missed heartbeat in the same log: their master did it."""
+    kills = signals.hits("gunicorn.worker-sigkill")
+    missed = signals.facts[Failures].rows.filter(pl.col("signature").is_in(list(SILENT_WORKERS)))
+    return tuple(
+        Ref(source, line)
+        for service, ts, source, line in kills.select("service", "ts", "source", "line").iter_rows()
+        if missed.filter((pl.col("service") == service) & pl.col("ts").is_between(ts - KILLED_US, ts)).height
+    )
 
 
 def host_rebooted(signals: Signals) -> Weight:
@@ -502,12 +562,23 @@ def monitor_false_alarm(signals: Signals) -> Weight:
     own = [group for group in signals.facts[Failures].groups if group.side == "monitor"]
     if own and not signals.spans:
         worst = max(own, key=lambda group: group.failures)
+        around = pl.col("second").is_between(worst.first // SECOND - 600, worst.last // SECOND + 600)
+        served = signals.evidence["seconds"].filter((pl.col("kind") == "request") & around)["n"].sum()
+        if served:
+            return Weight(
+                Verdict.SUPPORTED,
+                "alarm.own_served",
+                {"service": worst.service, "n": worst.failures, "served": int(served)},
+                worst.refs[:4],
+            )
         return Weight(
             Verdict.SUSPECTED, "alarm.own", {"service": worst.service, "n": worst.failures}, worst.refs[:4]
         )
     failed = [
         due for series in signals.watchers() if series.seen_by == "monitor" for due in series.at("failed")
     ]
+    if failed and signals.spans and not signals.told_by_others:
+        return Weight(Verdict.NOT_DETERMINED, "alarm.only", {"n": len(failed)})
     if (
         failed
         and signals.spans

@@ -39,7 +39,8 @@ DOWN = (
 PENDING = ("pending", "retry", "retrying", "unconfirmed_down", "pendente")
 PAUSED = ("maintenance", "paused", "manutenção", "manutencao", "pausado", "disabled")
 TARGET = (
-    "target", "url", "monitor", "name", "check", "host", "endpoint", "service", "site", "alvo", "servico", "serviço", "monitor_name", "probe", "path", "route",
+    "target", "url", "monitor", "name", "check", "host", "endpoint", "service", "site", "alvo", "servico", "serviço", "monitor_name", "probe", "path", "route", "monitor_tag",
+    "target_name", "check_name", "endpoint_name", "probe_name", "instance",
 )  # fmt: skip
 LATENCY = (
     "latency_ms", "duration_ms", "ping", "response_time_ms", "latency", "ms", "elapsed_ms", "rtt_ms", "response_ms", "took_ms",

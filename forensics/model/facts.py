@@ -74,6 +74,28 @@ class Failures:
 
 
 @dataclass(frozen=True, slots=True)
+class Beat:
+    """Failures of one kind that begin at a beat."""
+
+    service: str
+    signature: str
+    period_s: float
+    phases_s: tuple[float, ...]
+    """Where within the period they begin, counted from the full hour in UTC."""
+    on: int
+    instants: int
+    """Instants of failures in all; several at once are one."""
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythms:
+    """Kinds of failure that come at a beat."""
+
+    beats: tuple[Beat, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EventGroup:
     """All events of one signature in one service that are no failed operations."""
 
@@ -311,6 +333,10 @@ class Series:
     gaps: tuple[tuple[int, int, int, Ref, Ref], ...] = ()
     """Spans without any probe although the other side was alive: last before, first after, missing, refs."""
     client: str | None = None
+    paused: bool = False
+    """True where the monitor's own settings say that it does not check this target now."""
+    until: tuple[int, Ref] | None = None
+    """The last result of any target in the same source: a series that ends before it was no longer asked, or is frozen."""
 
     def at(self, *states: str) -> tuple[Due, ...]:
         """Return the dues of some states."""

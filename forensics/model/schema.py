@@ -246,6 +246,7 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "error": pl.String(),
         "period_s": pl.Float64(),
         "timeout_s": pl.Float64(),
+        "paused": pl.Boolean(),
         "line": pl.UInt32(),
     },
     "samples": {

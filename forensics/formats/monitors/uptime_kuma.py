@@ -103,6 +103,7 @@ def understood(table: pl.DataFrame) -> pl.DataFrame:
         pl.col("monitor", "type").cast(pl.String),
         ts=clock.parse_stamp(pl.col("time").cast(pl.String), "%Y-%m-%d %H:%M:%S%.f"),
         naive=pl.lit(value=False),
+        paused=pl.col("active").cast(pl.Int64, strict=False) == 0,
         http_status=pl.coalesce(said.str.extract(CODE, 1), said.str.extract(CODE, 2)).cast(pl.Int16),
         timeout_s=pl.when(timeout > 0).then(timeout),
         period_s=pl.col("period_s").cast(pl.Float64, strict=False),
