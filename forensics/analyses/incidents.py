@@ -7,6 +7,7 @@ lone failure is no incident.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,12 +44,18 @@ HABITUAL = (
     "query_timeout",
 )
 """Families that some programs print all day (a blocking pop whose timeout is the socket's); a pool that runs out is none."""
+BY_CHANCE = 0.01
+"""Expected number of bursts so dense in a log whose failures come singly, from which a burst is none."""
+HABIT_FROM = 60
+"""Minutes of a log below which failures that come singly show no habit."""
 LONG_APART_US = 150 * SECOND
 """Failures further apart than this are not one burst."""
 STILL_ON_US = 90 * SECOND
 """Trouble this close to the end of its service's export goes on, as far as anyone can tell."""
 CALLERS = ("webhook_delivery", "client_timeout", "client_connect", "client_reset")
 """Families printed by the caller: their line comes long after, so only the begin of the call places trouble."""
+LONGEST_STOP_US = 10 * MINUTE
+"""A stop that was asked for and lasts longer was meant to last."""
 ENDING = ("crash", "oom", "watchdog")
 
 
@@ -65,6 +72,8 @@ class Mark:
     end_ref: Ref | None = None
     ongoing: bool = False
     wait_s: float | None = None
+    planned: bool = False
+    """True for a stop that was asked for: no trouble unless something failed with it."""
     unstated: bool = False
     """True where the first line ends a wait whose length nothing says: the trouble began before it."""
 
@@ -125,10 +134,31 @@ def bursts(part: pl.DataFrame, evidence: Evidence, service: str) -> Iterator[pl.
     for (_,), burst in cut.group_by("burst", maintain_order=True):
         spread = max(1.0, ((most(burst["ts"]) or 0) - (least(burst["ts"]) or 0)) / MINUTE)
         habitual = part["family"][0] in HABITUAL and (
-            burst.height / spread < HABIT * usual or steady(burst, minutes)
+            burst.height / spread < HABIT * usual
+            or steady(burst, minutes)
+            or by_chance(burst, part.height, minutes)
         )
         if not habitual:
             yield burst
+
+
+def by_chance(burst: pl.DataFrame, many: int, minutes: int) -> bool:
+    """Do failures come as close to each other as they do by chance where they come singly all the time?
+
+    The yardstick is the rate outside the burst, so that a burst cannot raise its own.
+    """
+    spread = ((most(burst["ts"]) or 0) - (least(burst["ts"]) or 0) + SECOND) / MINUTE
+    mean = (many - burst.height) / max(1.0, minutes - spread) * spread
+    return minutes >= HABIT_FROM and many * at_least(burst.height - 1, mean) >= BY_CHANCE
+
+
+def at_least(n: int, mean: float) -> float:
+    """Return the chance of n or more in a Poisson count; 1 where n is no more than its mean."""
+    if n <= mean:
+        return 1.0
+    if mean <= 0:
+        return 0.0
+    return max(0.0, 1.0 - sum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(n)))
 
 
 def steady(burst: pl.DataFrame, minutes: int) -> bool:
@@ -188,7 +218,9 @@ def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
     """Yield services that ended and were missed: crashes, and planned stops during which probes or requests failed."""
     for outage in facts[Restarts].outages:
         end = outage.end if outage.end is not None else last or outage.start
-        if outage.reason in ENDING or (outage.end is not None and outage.end - outage.start > 5 * SECOND):
+        planned, length = outage.reason == "deploy", end - outage.start
+        missed = outage.end is not None and outage.reason != "unknown" and length > 5 * SECOND
+        if outage.reason in ENDING or (missed and not (planned and length > LONGEST_STOP_US)):
             yield Mark(
                 outage.start,
                 end,
@@ -197,6 +229,7 @@ def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
                 outage.refs[0],
                 end_ref=outage.refs[-1],
                 ongoing=outage.end is None and outage.reason in ENDING,
+                planned=planned,
             )
 
 
@@ -217,7 +250,7 @@ def clusters(marks: list[Mark]) -> Iterator[list[Mark]]:
 def build(cluster: list[Mark], evidence: Evidence, known: Known, facts: Facts) -> Incident | None:
     """Make an incident of a cluster if it weighs enough."""
     weight = sum(mark.weight for mark in cluster)
-    if weight < FEWEST:
+    if weight < FEWEST or all(mark.planned for mark in cluster):
         return None
     first = onset(cluster)
     latest = max(cluster, key=lambda mark: mark.end)

@@ -51,6 +51,10 @@ ALIVE = 0.5
 """A run of due times without arrivals in most of which the service served others: the monitor did not ask."""
 BLIND_FROM = 2
 """Missing beats from which a monitor counts as blind; one lost beat is jitter."""
+AROUND = 10
+"""Gaps before and after one that tell how long a gap was usual then."""
+LONGER = 8
+"""Tenths of those gaps that are no longer than the usual long one."""
 TIMEOUT = re.compile(
     r"(?:timeout|timed out|exceeded)\D{0,20}(\d+(?:\.\d+)?) ?(ms|s)\b|(?:after|of) (\d+) ?(ms|s)\b",
     re.IGNORECASE,
@@ -86,10 +90,12 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
     hint = match_hint(known, name, None, period)
     timeout = (hint and hint.timeout_s) or rows[0]["timeout_s"] or stated_timeout(rows)
     dues = tuple(due_of(row, timeout) for row in rows)
+    stated = rows[0]["period_s"]
+    beats = [stated * SECOND] * (len(times) - 1) if stated else local_beats(times, period * SECOND)
     holes = tuple(
-        (a["ts"], b["ts"], round((b["ts"] - a["ts"]) / SECOND / period) - 1, ref(a), ref(b))
-        for a, b in pairwise(rows)
-        if round((b["ts"] - a["ts"]) / SECOND / period) - 1 >= BLIND_FROM and a["status"] != "maintenance"
+        (a["ts"], b["ts"], missing, ref(a), ref(b))
+        for (a, b), beat in zip(pairwise(rows), beats, strict=True)
+        if (missing := round((b["ts"] - a["ts"]) / beat) - 1) >= BLIND_FROM and a["status"] != "maintenance"
     )
     jitter = median(abs(gap / SECOND - period) for gap in gaps)
     return Series(
@@ -97,6 +103,20 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
         alert_after=(hint and hint.alert_after) or stated_rule(evidence, part), dues=dues, gaps=holes,
         paused=bool(rows[-1]["paused"]), until=newest(evidence, part["source"][0]),
     )  # fmt: skip
+
+
+def local_beats(times: list[int], usual: float) -> list[float]:
+    """Return the longer of the usual gaps around each gap, never below the usual one, in microseconds.
+
+    An interval that was set anew, and two places that take turns, leave long gaps again and again; a monitor that looked
+    away leaves one among shorter ones.
+    """
+    gaps = [b - a for a, b in pairwise(times)]
+    found = []
+    for index in range(len(gaps)):
+        near = sorted(gaps[max(0, index - AROUND) : index] + gaps[index + 1 : index + 1 + AROUND])
+        found.append(max(usual, float(near[LONGER * len(near) // 10])) if near else usual)
+    return found
 
 
 def newest(evidence: Evidence, source: int) -> tuple[int, Ref] | None:
@@ -238,7 +258,8 @@ def periodic(part: pl.DataFrame, key: dict[str, Any], evidence: Evidence, known:
     dues, holes = classify(rows, period, tolerance, activity(evidence, key["service"], key["route"]))
     return Series(
         name=name, seen_by="service", service=key["service"], period_s=round(period / SECOND, 3), jitter_s=round(jitter / SECOND, 3),
-        timeout_s=hint.timeout_s if hint else None, alert_after=hint.alert_after if hint else None, dues=dues, gaps=holes, client=key["client"],
+        timeout_s=hint.timeout_s if hint else None, alert_after=hint.alert_after if hint else None, dues=dues,
+        gaps=holes if hint or re.search(HEALTH, key["route"]) else (), client=key["client"],  # a page's timer is no monitor
     )  # fmt: skip
 
 

@@ -11,6 +11,8 @@ import math
 from statistics import median
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from forensics.model.facts import Beat, Facts, Failures, Rhythms
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
@@ -37,6 +39,8 @@ MOST_IN = 0.75
 """Share of the instants that must lie on the beat."""
 CHANCE = 1e-4
 """Probability by chance from which a beat is told: there are some ten periods and a score of failures' kinds."""
+CHAINED = 0.5
+"""Share of waits that begin where another ended from which callers ask again by themselves."""
 PHASES = 2
 """Phases that are told: two probes with one period may ask at different seconds."""
 
@@ -51,19 +55,25 @@ def rhythms(evidence: Evidence, known: Known, facts: Facts) -> Rhythms:
         for began, source, line in part.select("began", "source", "line").iter_rows():
             if not instants or began - instants[-1][0] > ONE_INSTANT:
                 instants.append((began, Ref(source, line)))
-        wait = (part["ts"] - part["began"]).max()
-        wait_s = wait / SECOND if isinstance(wait, int) else 0.0
-        if len(instants) >= FEWEST and (beat := of(str(service), str(signature), instants, wait_s)):
+        if len(instants) < FEWEST or chained(part):
+            continue
+        if beat := of(str(service), str(signature), instants):
             found.append(beat)
     return Rhythms(tuple(found))
 
 
-def of(service: str, signature: str, instants: list[tuple[int, Ref]], wait_s: float) -> Beat | None:
+def chained(rows: pl.DataFrame) -> bool:
+    """Do most waits begin where another ended? Callers that wait and ask again keep the length of their wait, whatever the clock."""
+    ends = rows.select(end="ts").sort("end")
+    begins = rows.filter(pl.col("began") < pl.col("ts")).select("began").sort("began")
+    near = begins.join_asof(ends, left_on="began", right_on="end", strategy="backward", tolerance=SECOND)
+    return bool(begins.height) and near["end"].is_not_null().sum() >= CHAINED * begins.height
+
+
+def of(service: str, signature: str, instants: list[tuple[int, Ref]]) -> Beat | None:
     """Return the beat that explains the instants best, None where chance would do."""
     best: Beat | None = None
     for period_s in PERIODS_S:
-        if wait_s and abs(period_s - wait_s) <= WIDTH * wait_s:
-            continue  # callers that wait and ask again keep the length of their wait
         period = period_s * SECOND
         cycles = (instants[-1][0] - instants[0][0]) // period + 1
         if cycles < CYCLES:

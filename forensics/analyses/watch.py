@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.facts import Alert, BlindGap, Detectability, Facts, Incidents, Probes, Series, Watch
+from forensics.model.facts import (
+    Alert,
+    BlindGap,
+    Detectability,
+    Due,
+    Facts,
+    Incidents,
+    Probes,
+    Replay,
+    Series,
+    Watch,
+)
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -39,7 +50,77 @@ def watch(evidence: Evidence, known: Known, facts: Facts) -> Watch:
         for row in evidence["alerts"].sort("ts", "line").iter_rows(named=True)
         if row["ts"]
     )
-    return Watch(tuple(distinct(gaps)), tuple(detectability(facts)), alerts)
+    replays = [
+        replay
+        for series in facts[Probes].series
+        if series.seen_by == "monitor" and series.alert_after
+        for replay in replayed(series, series.alert_after, alerts_of(series, facts, alerts))
+    ]
+    return Watch(tuple(distinct(gaps)), tuple(detectability(facts)), alerts, tuple(replays))
+
+
+def alerts_of(series: Series, facts: Facts, alerts: tuple[Alert, ...]) -> tuple[Alert, ...]:
+    """Return the alerts about a series: those of its source, by name where the source holds several series."""
+    sources = {due.ref.source for due in series.dues if due.ref}
+    names = {
+        one.name
+        for one in facts[Probes].series
+        if one.seen_by == "monitor" and any(due.ref and due.ref.source in sources for due in one.dues[:1])
+    }
+    return tuple(
+        alert
+        for alert in alerts
+        if alert.state == "down"
+        and alert.ref.source in sources
+        and (len(names) == 1 or alert.monitor == series.name or alert.monitor not in names)
+    )
+
+
+def replayed(series: Series, rule: int, alerts: tuple[Alert, ...]) -> list[Replay]:
+    """Apply a monitor's rule to its results; each run of failed checks is judged, and each alert that none of them explains."""
+    grace, period = round((series.timeout_s or 0) * SECOND), round(series.period_s * SECOND)
+    explained: set[int] = set()
+    found: list[Replay] = []
+    for run in runs(series):
+        refs = tuple(due.ref for due in run if due.ref)
+        if len(run) < rule:
+            found.append(Replay(series.name, rule, len(run), None, None, "not_met", refs[:2]))
+            continue
+        met = run[rule - 1].at
+        last = run[-1].at + grace + period
+        came = next((alert for alert in alerts if met - SECOND <= alert.at <= last + period), None)
+        if came is None:
+            found.append(
+                Replay(series.name, rule, len(run), met + grace, None, "absent", refs[rule - 1 : rule])
+            )
+            continue
+        explained.add(came.at)
+        verdict = "right" if came.at <= met + grace + max(period, SECOND) / 2 else "late"
+        found.append(
+            Replay(
+                series.name, rule, len(run), met + grace, came.at, verdict, (*refs[rule - 1 : rule], came.ref)
+            )
+        )
+    first = series.dues[0].at
+    found += [
+        Replay(series.name, rule, 0, None, alert.at, "false", (alert.ref,))
+        for alert in alerts
+        if alert.at not in explained and first + rule * period <= alert.at <= series.dues[-1].at + period
+    ]
+    return sorted(found, key=lambda one: (one.due or one.alerted or 0, one.verdict))
+
+
+def runs(series: Series) -> list[list[Due]]:
+    """Return the runs of failed checks, unbroken by an answered one or by blindness."""
+    found: list[list[Due]] = []
+    open_ = False
+    for due in series.dues:
+        if due.state in ("failed", "late", "missed"):
+            if not open_:
+                found.append([])
+            found[-1].append(due)
+        open_ = due.state in ("failed", "late", "missed")
+    return found
 
 
 def left_off(series: Series) -> tuple[int, int, int, Ref, Ref] | None:

@@ -547,7 +547,15 @@ def alert(signals: Signals) -> Iterator[Finding]:
             "alert.right",
             "alert",
             Grade.DERIVED,
-            {"at": incident.detected_at, "delay": round(delay, 1), "incident": incident},
+            {
+                "at": incident.detected_at,
+                "delay": round(delay, 1),
+                "incident": incident,
+                "replay": next(
+                    (one for one in facts[Watch].replays if one.alerted == incident.detected_at and one.due),
+                    None,
+                ),
+            },
             (*(item.ref for item in near), *edge_refs(incident)),
         )
     elif incident is not None and facts[Probes].series:
@@ -593,6 +601,7 @@ def alert(signals: Signals) -> Iterator[Finding]:
                 },
                 refs[:3],
             )
+    yield from replays(signals)
     yield from green(signals)
     for gap in facts[Watch].gaps:
         yield Finding(f"alert.{gap.kind}", "alert", Grade.VERIFIED, {"gap": gap}, gap.refs[:2])
@@ -605,6 +614,19 @@ def alert(signals: Signals) -> Iterator[Finding]:
             if due.ref
         )
         yield Finding("alert.detectability", "alert", Grade.DERIVED, {"item": item}, refs)
+
+
+def replays(signals: Signals) -> Iterator[Finding]:
+    """Tell what the monitor's own rule makes of its results, around the incident; on a quiet day what it should not have said."""
+    lo, hi = signals.window
+    for replay in signals.facts[Watch].replays:
+        at = replay.due or replay.alerted
+        near = at is None or signals.primary is None or lo - 10 * MINUTE <= at <= hi + 10 * MINUTE
+        told = signals.primary is not None and replay.alerted == signals.primary.detected_at is not None
+        if replay.refs and near and not told and (at is not None or signals.primary is not None):
+            yield Finding(
+                f"alert.rule_{replay.verdict}", "alert", Grade.DERIVED, {"replay": replay}, replay.refs[:3]
+            )
 
 
 def green(signals: Signals) -> Iterator[Finding]:

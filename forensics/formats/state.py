@@ -42,6 +42,8 @@ TARGET = (
     "target", "url", "monitor", "name", "check", "host", "endpoint", "service", "site", "alvo", "servico", "serviço", "monitor_name", "probe", "path", "route", "monitor_tag",
     "target_name", "check_name", "endpoint_name", "probe_name", "instance",
 )  # fmt: skip
+AFTER = ("after_failures", "failures", "failure_count", "consecutive_failures", "falhas", "retries")
+"""How many failed checks in a row made an alert."""
 LATENCY = (
     "latency_ms", "duration_ms", "ping", "response_time_ms", "latency", "ms", "elapsed_ms", "rtt_ms", "response_ms", "took_ms",
     "responsetime", "response_time", "latencia_ms", "latência_ms", "tempo_ms", "tempo_resposta_ms", "latencia", "latência", "dauer_ms", "rtt",
@@ -335,7 +337,10 @@ def probes(table: pl.DataFrame, fields: Mapping[str, str], monitor: str = "probe
     rows = rows.with_columns(error=pl.when(slow).then(pl.coalesce("error", "state")).otherwise("error"))
     beats = rows.filter(pl.col("event").is_null() & pl.col("status").is_not_null())
     silent = rows.filter(pl.col("event").is_null() & pl.col("status").is_null())
-    alerts = rows.filter(pl.col("event").is_not_null()).with_columns(text=pl.col("event"))
+    many = first_of(table, AFTER, None).cast(pl.Float64, strict=False).cast(pl.Int64, strict=False)
+    said = pl.concat_str(pl.lit("after "), pl.col("many"), pl.lit(" failures"))
+    alerts = rows.with_columns(many=many).filter(pl.col("event").is_not_null())
+    alerts = alerts.with_columns(text=pl.when(pl.col("many") > 0).then(said).otherwise("event"))
     return Parsed(
         beats=some(beats),
         alerts=some(alerts),

@@ -76,9 +76,11 @@ NO_HOST = frozenset(
         "CRITICAL",
         "SEVERE",
         "PANIC",
+        "stdout",
+        "stderr",
     ]
 )
-"""What stands where a host should but is a level: the line is a logger's, not a journal's."""
+"""What stands where a host should but is a level or a stream: the line is a logger's or a container's, not a journal's."""
 VAGUENESS = 0.01
 """Between two patterns that fit equally well, the one that names more parts of the line scores higher."""
 

@@ -504,12 +504,30 @@ class Alert:
 
 
 @dataclass(frozen=True, slots=True)
+class Replay:
+    """A monitor's own rule, applied to its results: when an alert was due, and when one came."""
+
+    monitor: str
+    alert_after: int
+    """Failed checks in a row that make an alert due."""
+    failed: int
+    """Failed checks in a row, at most."""
+    due: int | None
+    """When the rule was met: the last check that it takes had failed."""
+    alerted: int | None
+    verdict: str
+    """right, late, absent (met, none recorded), false (none was due), not_met."""
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """How well the monitor watched."""
 
     gaps: tuple[BlindGap, ...]
     detectability: tuple[Detectability, ...]
     alerts: tuple[Alert, ...]
+    replays: tuple[Replay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

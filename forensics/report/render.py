@@ -97,10 +97,10 @@ LEVELS = (
     Limits(text=360, why=120, refs=2, timeline=22, rows=8, minutes=14, evidence=6, line=64, pad=""),
     Limits(text=320, why=100, refs=1, timeline=20, rows=6, minutes=14, evidence=4, line=60, pad=""),
     Limits(
-        text=280, why=90, refs=1, findings=10, timeline=18, rows=5, minutes=10, evidence=3, line=56, pad=""
+        text=320, why=90, refs=1, findings=10, timeline=17, rows=5, minutes=10, evidence=3, line=56, pad=""
     ),
     Limits(
-        text=240, why=80, refs=1, findings=9, timeline=16, rows=4, minutes=10, evidence=2, line=48, pad=""
+        text=320, why=80, refs=1, findings=9, timeline=15, rows=4, minutes=10, evidence=2, line=48, pad=""
     ),
     Limits(text=320, why=64, refs=1, findings=8, timeline=13, rows=3, minutes=8, evidence=1, line=40, pad=""),
     Limits(text=300, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=1, line=40, pad=""),
