@@ -263,8 +263,12 @@ def build(cluster: list[Mark], evidence: Evidence, known: Known, facts: Facts) -
         evidence,
         facts,
     )
+    if early := ends_early(latest, names, facts) and not answered_again(first.start, latest.end, facts):
+        recovered = None
     cut = log_ends(latest, facts)
-    ongoing = recovered is None and (any(mark.ongoing for mark in cluster) or cut_off(latest, facts) or cut)
+    ongoing = early or (
+        recovered is None and (any(mark.ongoing for mark in cluster) or cut_off(latest, facts) or cut)
+    )
     end = recovered if recovered is not None and (cut or latest.ongoing) else latest.end
     started = {
         event.kind: event.at
@@ -308,6 +312,21 @@ def cut_off(latest: Mark, facts: Facts) -> bool:
     """Does the trouble reach to the end of the inputs?"""
     last = facts[Coverage].last
     return last is not None and latest.weight >= FEWEST and last - latest.end < 5 * SECOND
+
+
+def ends_early(latest: Mark, services: set[str], facts: Facts) -> bool:
+    """Do the logs end before so long a quiet as tells one incident from the next? Then more trouble would be this one's."""
+    lasts = [cover.last for service in services if (cover := facts[Coverage].of(service))]
+    return bool(lasts) and max(lasts) - latest.end < APART_US
+
+
+def answered_again(start: int, end: int, facts: Facts) -> bool:
+    """Did a probe that was not answered in an incident get its answer after it?"""
+    return any(
+        any(due.state in ("missed", "failed") and start <= due.at <= end for due in series.dues)
+        and any(due.state == "answered" and due.at >= end for due in series.dues)
+        for series in facts[Probes].series
+    )
 
 
 def log_ends(latest: Mark, facts: Facts) -> bool:

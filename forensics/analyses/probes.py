@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import Due, Facts, Probes, Series
-from forensics.model.frames import middle
+from forensics.model.facts import Coverage, Due, Facts, Losses, Probes, Restarts, Series
+from forensics.model.frames import middle, most
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -61,9 +61,16 @@ TIMEOUT = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Away:
+    """When a service was not there, and when its lines are lost."""
+
+    down: list[tuple[int, int]]
+    lost: list[tuple[int, int]]
+
+
 def probes(evidence: Evidence, known: Known, facts: Facts) -> Probes:
     """Return every probe series: the monitors' own results, and periodic clients in access logs."""
-    del facts
     own = [
         series
         for (name, _), part in evidence["beats"]
@@ -71,7 +78,7 @@ def probes(evidence: Evidence, known: Known, facts: Facts) -> Probes:
         .group_by("monitor", "source", maintain_order=True)
         if (series := from_beats(str(name), part, evidence, known))
     ]
-    seen = from_arrivals(evidence, known)
+    seen = from_arrivals(evidence, known, facts)
     return Probes((*own, *[without_blind(series, own) for series in seen]))
 
 
@@ -169,7 +176,7 @@ def match_hint(known: Known, name: str, client: str | None, period_s: float) -> 
     return None
 
 
-def from_arrivals(evidence: Evidence, known: Known) -> list[Series]:
+def from_arrivals(evidence: Evidence, known: Known, facts: Facts) -> list[Series]:
     """Find periodic clients among the arrivals of each service; a route that looks like a health check may have many clients."""
     arrivals = evidence["arrivals"].filter(pl.col("ts").is_not_null())
     covers = {
@@ -190,7 +197,7 @@ def from_arrivals(evidence: Evidence, known: Known) -> list[Series]:
         lo, hi = covers[row["service"]]
         if part["ts"][-1] - part["ts"][0] < PRESENT * (hi - lo):
             continue
-        if series := periodic(part, row, evidence, known):
+        if series := periodic(part, row, evidence, known, facts):
             found.append(series)
             taken.add((row["service"], row["route"]))
     health = arrivals.filter(pl.col("route").str.contains(HEALTH)).group_by(
@@ -199,7 +206,7 @@ def from_arrivals(evidence: Evidence, known: Known) -> list[Series]:
     for (service, method, route), part in health:
         if (str(service), str(route)) not in taken and (part.height >= FEWEST or exact_beat(part)):
             row = {"service": service, "method": method, "route": route, "client": None, "agent": ""}
-            if series := periodic(part.sort("ts", "line"), row, evidence, known):
+            if series := periodic(part.sort("ts", "line"), row, evidence, known, facts):
                 found.append(series)
     return found
 
@@ -230,7 +237,9 @@ def candidates(arrivals: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     )
 
 
-def periodic(part: pl.DataFrame, key: dict[str, Any], evidence: Evidence, known: Known) -> Series | None:
+def periodic(
+    part: pl.DataFrame, key: dict[str, Any], evidence: Evidence, known: Known, facts: Facts
+) -> Series | None:
     """Return the series of one client if it keeps a beat."""
     rows = part.select("ts", "status", "source", "line").to_dicts()
     times = [row["ts"] for row in rows]
@@ -255,7 +264,13 @@ def periodic(part: pl.DataFrame, key: dict[str, Any], evidence: Evidence, known:
     who = f" from {key['client']}" if key["client"] else ""
     name = f"{key['method']} {key['route']}{who}"
     hint = match_hint(known, f"{key['method']} {key['route']}", key["client"], period / SECOND)
-    dues, holes = classify(rows, period, tolerance, activity(evidence, key["service"], key["route"]))
+    dues, holes = classify(
+        rows,
+        period,
+        tolerance,
+        activity(evidence, key["service"], key["route"]),
+        away(evidence, key["service"], facts),
+    )
     return Series(
         name=name, seen_by="service", service=key["service"], period_s=round(period / SECOND, 3), jitter_s=round(jitter / SECOND, 3),
         timeout_s=hint.timeout_s if hint else None, alert_after=hint.alert_after if hint else None, dues=dues,
@@ -270,8 +285,24 @@ def activity(evidence: Evidence, service: str, route: str) -> list[int]:
     return requests["second"].unique().sort().to_list()
 
 
+def away(evidence: Evidence, service: str, facts: Facts) -> Away:
+    """Return when a service was not there, and when its lines are declared as lost, since the one before."""
+    down = [
+        (item.start, item.end or facts[Coverage].last or item.start)
+        for item in facts[Restarts].outages
+        if item.service == service
+    ]
+    printed = evidence["seconds"].filter(pl.col("service") == service)
+    lost = []
+    for loss in facts[Losses].items:
+        if loss.service == service:
+            before = printed.filter(pl.col("last_us") < loss.at - ROUNDING)["last_us"]
+            lost.append((most(before) or loss.at, loss.at))
+    return Away(down, lost)
+
+
 def classify(
-    rows: list[dict[str, Any]], period: float, tolerance: float, active: list[int]
+    rows: list[dict[str, Any]], period: float, tolerance: float, active: list[int], gone: Away
 ) -> tuple[tuple[Due, ...], tuple[tuple[int, int, int, Ref, Ref], ...]]:
     """Say what became of each due time between the first and the last arrival."""
     regular = [index for index in range(len(rows)) if is_regular(rows, index, period, tolerance)]
@@ -285,12 +316,24 @@ def classify(
         if not expected:
             continue
         alive = sum(served_between(active, due - period / 2, due + period / 2) for due in expected)
+        # A service that was not there answered nobody, and a line that was dropped tells nothing of who asked.
+        unsure = [due for due in expected if within(due, gone.lost, tolerance)]
+        absent = [due for due in expected if within(due, gone.down, 0)]
+        told = len(expected) - len({*unsure, *absent})
+        if not strays and told < BLIND_FROM and (unsure or absent):
+            dues.extend(Due(due, "blind" if due in unsure else "missed") for due in expected)
+            continue
         if not strays and len(expected) >= BLIND_FROM and alive >= ALIVE * len(expected):
             holes.append((a["ts"], b["ts"], len(expected), ref(a), ref(b)))
             dues.extend(Due(due, "blind") for due in expected)
             continue
         dues.extend(assign(expected, strays, period, tolerance))
     return tuple(sorted(dues, key=lambda due: due.at)), tuple(holes)
+
+
+def within(at: int, spans: list[tuple[int, int]], margin: float) -> bool:
+    """Does an instant lie in one of some spans?"""
+    return any(lo - margin <= at <= hi + margin for lo, hi in spans)
 
 
 def is_regular(rows: list[dict[str, Any]], index: int, period: float, tolerance: float) -> bool:
@@ -399,4 +442,10 @@ def ref(row: dict[str, Any]) -> Ref:
     return Ref(row["source"], row["line"])
 
 
-PLUG = Analysis(name="probes", question="Was every probe answered when it was due?", gives=Probes, run=probes)
+PLUG = Analysis(
+    name="probes",
+    question="Was every probe answered when it was due?",
+    gives=Probes,
+    run=probes,
+    needs=(Coverage, Losses, Restarts),
+)

@@ -9,6 +9,7 @@ that a stall which lets a burst through now and then stays one silence.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -80,10 +81,11 @@ def of_service(
     """Find the silences of one service; time in which it was not there does not count."""
     firsts, lasts = seconds["first_us"].to_list(), seconds["last_us"].to_list()
     ends: list[int] = [*firsts[1:], max(last, lasts[-1])]
-    gaps = [
-        max(0, end - start - absent(start, end, outages)) / SECOND
-        for start, end in zip(lasts, ends, strict=True)
-    ]
+    gaps: list[float] = ((pl.Series(ends) - pl.Series(lasts)).clip(lower_bound=0) / SECOND).to_list()
+    for lo, hi in outages:  # only gaps that an outage touches have to be looked at
+        for index in range(bisect_left(ends, lo), min(len(ends), bisect_right(lasts, hi) + 1)):
+            there = ends[index] - lasts[index] - absent(lasts[index], ends[index], outages)
+            gaps[index] = max(0, there) / SECOND
     rates = local_rates(seconds, gaps)
     costs = prices(seconds["n"].to_list(), gaps)
     gains = [0.9 * rate * gap - cost for rate, gap, cost in zip(rates, gaps, costs, strict=True)]

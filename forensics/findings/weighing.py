@@ -618,6 +618,9 @@ def monitor_blind(signals: Signals) -> Weight:
             return Weight(
                 Verdict.NOT_DETERMINED, "blind.ends", {"series": series.name, "at": series.dues[-1].at}
             )
+        unsure = [due for due in series.at("blind") if series.seen_by == "service"]
+        if unsure:
+            return Weight(Verdict.NOT_DETERMINED, "blind.lost", {"series": series.name, "n": len(unsure)})
         if refs:
             return Weight(
                 Verdict.RULED_OUT,

@@ -92,7 +92,8 @@ def to_records(table: pl.DataFrame) -> pl.DataFrame:
         ident=pl.coalesce("SYSLOG_IDENTIFIER", "_COMM"),
         naive=pl.lit(value=False),
         service=service(),
-        pid=pl.col("_PID"),
+        # What journald or the dump handler says of a unit is printed by their process, not by one of the unit's.
+        pid=pl.when(pl.coalesce("COREDUMP_UNIT", "OBJECT_SYSTEMD_UNIT").is_null()).then("_PID"),
         stream=pl.col("_TRANSPORT"),
         level=pl.col("PRIORITY").replace_strict(PRIORITIES, default=None, return_dtype=pl.String),
         message=with_exception(table).str.replace_all(ANSI, "").str.strip_suffix("\n"),

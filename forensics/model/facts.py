@@ -425,6 +425,10 @@ class Incident:
     """Length of the wait that was subtracted to place the start, None when nothing was."""
 
 
+TRIFLE = 0.2
+"""Share of the weightiest incident's weight below which one that goes on is a trifle beside it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Incidents:
     """All incidents in time order."""
@@ -433,8 +437,16 @@ class Incidents:
     last: int | None = None
 
     def primary(self) -> Incident | None:
-        """Return the incident that the report's head is about: the weightiest, the latest of equals."""
-        return max(self.items, key=lambda item: (item.weight, item.start), default=None)
+        """Return the incident that the report's head is about: one that goes on and is no trifle, else the weightiest, the latest of equals.
+
+        Who reads while something is wrong wants that first.
+        """
+        most = max((item.weight for item in self.items), default=0.0)
+        return max(
+            self.items,
+            key=lambda item: (item.ongoing and item.weight >= TRIFLE * most, item.weight, item.start),
+            default=None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
