@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import polars as pl
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import FailureGroup
+    from forensics.model.facts import Due, FailureGroup
 
 NEAR_LIMIT = 0.9
 """Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
@@ -35,6 +36,8 @@ LOWEST_PID = 10
 MOST = 0.9
 """Share of the probes due in a window that must be there and answered to rule a stall out."""
 MANY = 5
+TARGETS = 3
+"""Targets on hosts of their own that must fail together to tell of the monitor's side."""
 KILLED_US = 10 * SECOND
 """A master kills a worker within seconds of its missed heartbeat."""
 SILENT_WORKERS = ("gunicorn.worker-timeout", "puma.worker-timeout", "unicorn.worker-timeout")
@@ -577,6 +580,17 @@ def monitor_false_alarm(signals: Signals) -> Weight:
     failed = [
         due for series in signals.watchers() if series.seen_by == "monitor" for due in series.at("failed")
     ]
+    if (together := all_at_once(signals)) and not signals.told_by_others:
+        lo, hi = min(due.at for due in together), max(due.at for due in together)
+        during = pl.col("second").is_between(lo // SECOND, hi // SECOND + 1)
+        served = signals.evidence["seconds"].filter((pl.col("kind") == "request") & during)["n"].sum()
+        targets = len({series.name for series in signals.watchers() if series.seen_by == "monitor"})
+        return Weight(
+            Verdict.SUPPORTED if served else Verdict.SUSPECTED,
+            "alarm.all_served" if served else "alarm.all",
+            {"n": targets, "at": lo, "served": int(served)},
+            tuple(due.ref for due in together if due.ref)[:4],
+        )
     if failed and signals.spans and not signals.told_by_others:
         return Weight(Verdict.NOT_DETERMINED, "alarm.only", {"n": len(failed)})
     if (
@@ -595,6 +609,31 @@ def monitor_false_alarm(signals: Signals) -> Weight:
         refs = tuple(due.ref for due in (watched[0].dues[0], watched[0].dues[-1]) if due.ref)
         return Weight(Verdict.NO_SIGN, "alarm.none", {"series": watched[0].name}, contradicts=refs)
     return Weight(Verdict.NOT_DETERMINED, "alarm.unknown")
+
+
+def all_at_once(signals: Signals) -> list[Due]:
+    """Return the first failed check of every target of one monitor, where all began to fail together: it is on the monitor's side, or all of them are.
+
+    Targets behind one gateway fail together too; so few of them say nothing.
+    """
+    watched = [series for series in signals.watchers() if series.seen_by == "monitor"]
+    lo, hi = signals.window
+    first = [
+        next((due for due in series.at("failed", "missed") if lo - MINUTE <= due.at <= hi + MINUTE), None)
+        for series in watched
+    ]
+    together = [due for due in first if due is not None]
+    if len(watched) < TARGETS or len(together) < len(watched):
+        return []
+    period = max(series.period_s for series in watched) * SECOND
+    spread = max(due.at for due in together) - min(due.at for due in together)
+    hosts = {host(series.name) for series in watched}
+    return together if spread <= period and len(hosts) >= TARGETS else []
+
+
+def host(name: str) -> str:
+    """Return the host of a target's address, its name where it has none."""
+    return urlsplit(name).hostname or name if "://" in name else name
 
 
 def monitor_blind(signals: Signals) -> Weight:
