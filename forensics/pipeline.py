@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics import analyses, engine, formats
-from forensics.findings import diagnose
+from forensics.findings import diagnose, hypotheses
 from forensics.formats import definition
 from forensics.formats.transports import journald_live
 from forensics.ingest import fold, gaps, plan
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from forensics.findings.hypotheses import Hypothesis
     from forensics.ingest.plan import Plan
     from forensics.model.facts import Facts
     from forensics.model.finding import Diagnosis
@@ -351,12 +352,13 @@ def raw_lines(report: dict[str, Any], name: str, inputs: Iterable[str]) -> list[
         raise UsageError("is no report.json", where=name, remedy="write one with forensics report --json")
     evidence = {item["id"]: item for item in report.get("evidence", [])}
     finding = next((item for item in report.get("findings", []) if item["id"] == name), None)
-    wanted = finding["evidence"] if finding else [name]
+    verdict = next((item for item in report.get("hypotheses", []) if item["id"] == name), None)
+    wanted = finding["evidence"] if finding else [*verdict["for"], *verdict["against"]] if verdict else [name]
     if unknown := [item for item in wanted if item not in evidence]:
         raise UsageError(
             f"no finding or evidence {unknown[0]!r} in the report",
             where=name,
-            remedy="ids are F1, F2 … and E1, E2 …",
+            remedy="ids are F1, F2 …, E1, E2 … and those of hypotheses, like process_stalled",
         )
     hashes = {source["id"]: source for source in report["sources"]}
     found = {streams.sha256(item.path): item.path for item in discover(inputs) if item.trouble is None}
@@ -371,6 +373,11 @@ def raw_lines(report: dict[str, Any], name: str, inputs: Iterable[str]) -> list[
             text = window.split(b"\n", 1)[0].decode("utf-8", "replace")
         out.append((f"{key} {source['name']}:{entry['line']}", text))
     return out
+
+
+def basis(name: str) -> Hypothesis | None:
+    """Return how a hypothesis is weighed, None for an id that is none."""
+    return next((one for one in hypotheses.load() if one.id == name), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from forensics.cli.sources import printable
 @click.argument("name", metavar="ID")
 @click.argument("inputs", nargs=-1, metavar="[INPUT...]")
 def command(report: Path, name: str, inputs: tuple[str, ...]) -> int:
-    """Show what a finding (F1) or an evidence id (E1) rests on.
+    """Show what a finding (F1), an evidence id (E1) or a verdict (process_stalled) rests on.
 
     With INPUT the raw lines are read again from the inputs of the same SHA-256, unmasked; without, the masked text of the
     report is shown.
@@ -37,6 +37,18 @@ def command(report: Path, name: str, inputs: tuple[str, ...]) -> int:
         for label in ("formula", "method", "scope"):
             if finding[label]:
                 show(f"  {label}: {printable(finding[label])}")
+    verdict = next((item for item in document.get("hypotheses", []) if item["id"] == name), None)
+    if verdict and (known := pipeline.basis(name)):
+        show(f"{known.title} [{verdict['verdict']}] {printable(verdict.get('why') or '')}")
+        show(f"  scope: {known.scope}")
+        for label, texts in (
+            ("supported by", known.supported_by),
+            ("contradicted by", known.contradicted_by),
+            ("ruled out only with", (known.coverage,)),
+        ):
+            show(f"  {label}: {'; '.join(texts)}")
+        for need in verdict["needs"]:
+            show(f"  would tell: {printable(need['input'])}\n    {printable(need['command'])}")
     for place, text in lines:
         show(f"{place}\n    {printable(text)}")
     return 0

@@ -37,6 +37,10 @@ class Hypothesis:
     title: str
     scope: str
     wanted: tuple[Wanted, ...]
+    supported_by: tuple[str, ...]
+    contradicted_by: tuple[str, ...]
+    coverage: str
+    """What must cover the window before it is ruled out or without sign."""
 
     def needs(self, engine: str, *, ongoing: bool) -> tuple[Need, ...]:
         """Return what would tell where the database is ``engine``: first what helps afterwards, then what helps only now."""
@@ -55,7 +59,13 @@ def load() -> tuple[Hypothesis, ...]:
     blocks: list[dict[str, Any]] = tomllib.loads(PATH.read_text(encoding="utf-8"))["hypothesis"]
     return tuple(
         Hypothesis(
-            block["id"], block["title"], block["scope"], tuple(wanted(need) for need in block["needs"])
+            block["id"],
+            block["title"],
+            block["scope"],
+            tuple(wanted(need) for need in block["needs"]),
+            tuple(block["supported_by"]),
+            tuple(block["contradicted_by"]),
+            block["coverage"],
         )
         for block in blocks
     )
