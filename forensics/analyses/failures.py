@@ -56,6 +56,9 @@ STREAM = ["source", "service", "pid", "signature"]
 MONITOR_LOGS = ("uptime_kuma_log",)
 """Formats of a monitor's own log: a failure in it is the monitor's (its database, its network), not one of what it watches."""
 MONITOR = "monitor"
+DATABASE_LOGS = r"^(?:postgres|pgbouncer|mysql|mariadb|redis|mongodb)"
+"""How the formats of database servers' own logs, and the signatures of their texts, are called."""
+DATABASES = re.compile(DATABASE_LOGS)
 COLUMNS = {
     "service": pl.String, "signature": pl.String, "family": pl.String, "side": pl.String, "ts": pl.Int64, "began": pl.Int64,
     "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32, "ends": pl.Boolean,
@@ -77,7 +80,11 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
         evidence["formats"].filter(pl.col("format").is_in(list(MONITOR_LOGS)))["service"].drop_nulls()
     )
     rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"]).with_columns(
-        side=pl.when(pl.col("service").is_in(list(monitors))).then(pl.lit(MONITOR)).otherwise("side")
+        side=pl.when(pl.col("service").is_in(list(monitors)))
+        .then(pl.lit(MONITOR))
+        .when(relayed(evidence))
+        .then(pl.lit("client"))
+        .otherwise("side")
     )
     exact = evidence["hit_counts"].group_by("service", "signature").agg(n=pl.col("n").sum())
     kept = hits.group_by("service", "signature").agg(n=pl.len())
@@ -111,6 +118,19 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
         )
     groups.sort(key=lambda item: (item.signature, item.service))
     return Failures(tuple(groups), rows, undated(evidence["hits"], wanted))
+
+
+def relayed(evidence: Evidence) -> pl.Expr:
+    """Tell failures that a database's text names but another program printed: its client repeats what the server said."""
+    formats = evidence["formats"].filter(pl.col("format").str.contains(DATABASE_LOGS))
+    reading = [source.index for source in evidence.sources if DATABASES.match(source.transport or "")]
+    rows = evidence["seconds"].filter(pl.col("source").is_in(reading))
+    servers = {*formats["service"].drop_nulls(), *rows["service"].drop_nulls()}
+    return (
+        (pl.col("side") == "server")
+        & pl.col("signature").str.contains(DATABASE_LOGS)
+        & ~pl.col("service").is_in(list(servers))
+    )
 
 
 def undated(hits: pl.DataFrame, wanted: dict[str, Signature]) -> tuple[Undated, ...]:

@@ -30,6 +30,8 @@ APART_US = 45 * SECOND
 """Intervals closer than this are one incident: shorter than the quiet that people call recovery."""
 FEWEST = 3
 """Failures that make an incident by themselves; fewer need a stall, missed probes or an ended service beside them."""
+HABIT_MINUTES = 5
+"""Minutes of a log below which no minute is the usual one."""
 HABIT = 4.0
 """A minute is unusual when it has this many times the failures of the usual minute."""
 HABITUAL = (
@@ -130,7 +132,11 @@ def bursts(part: pl.DataFrame, evidence: Evidence, service: str) -> Iterator[pl.
     here = evidence["seconds"].filter(pl.col("service") == service)
     minutes = max(1, ((most(here["second"]) or 0) - (least(here["second"]) or 0)) // 60 + 1)
     per_minute = part.group_by(pl.col("ts") // MINUTE).len()
-    usual = (middle(per_minute["len"]) or 0) if per_minute.height > minutes / 2 else 0
+    usual = (
+        (middle(per_minute["len"]) or 0)
+        if minutes >= HABIT_MINUTES and per_minute.height > minutes / 2
+        else 0
+    )
     for (_,), burst in cut.group_by("burst", maintain_order=True):
         spread = max(1.0, ((most(burst["ts"]) or 0) - (least(burst["ts"]) or 0)) / MINUTE)
         habitual = part["family"][0] in HABITUAL and (

@@ -17,6 +17,7 @@ from forensics.model.facts import (
     Failures,
     Impact,
     Incidents,
+    Locks,
     Losses,
     Probes,
     Rhythms,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import FailureGroup, Incident, SampleSeries, Stall
+    from forensics.model.facts import FailureGroup, Incident, LockGroup, SampleSeries, Stall
 
 POOL = "pool_exhaustion"
 BUCKET = 10 * SECOND
@@ -41,6 +42,15 @@ NOISE_SHOWN = 1
 SILENT = ("it was alive and printed nothing", "its lines were lost")
 ASK_BEYOND = {"app_pool_exhausted": "holder", "db_slots_exhausted": "slots", "redis_failed": "redis"}
 """What stays open although a mechanism is found: who held it, or why it did not answer."""
+CAUSES = (
+    "db_slots_exhausted",
+    "db_slow_or_locked",
+    "redis_failed",
+    "service_restarted",
+    "out_of_memory",
+    "db_down",
+)
+"""What is named as the mechanism where no pool ran out and nothing stood still: what is confirmed first."""
 FACTS = ("app_pool_exhausted", "process_stalled", "db_slots_exhausted", "redis_failed", "service_restarted")
 
 
@@ -62,6 +72,8 @@ def all_findings(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[F
 
 NEAR_US = 600 * SECOND
 """Events this near to the incident are named."""
+LOCKS = 3
+"""Holders of locks that are named."""
 COUNTERS = ("total", "active", "idle", "waiting")
 """What pools count of themselves."""
 GREEN = 2
@@ -208,13 +220,25 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
             {"n": len(stalls), "total": total, "open": any(item.end is None for item in stalls)},
             stall_refs(stall),
         )
-    if pool is None and stall is None:
-        for name in ("db_slots_exhausted", "redis_failed", "service_restarted", "out_of_memory", "db_down"):
-            judgement = verdicts[name]
-            if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED):
-                grade = Grade.VERIFIED if judgement.verdict is Verdict.CONFIRMED else Grade.INFERRED
-                yield Finding(f"why.{judgement.why}", "summary", grade, judgement.values, judgement.supports)
-                return
+    held = next(iter(locks_near(signals)), None)
+    if held is not None:
+        yield Finding(
+            "summary.locks",
+            "summary",
+            Grade.INFERRED if pool is not None else Grade.VERIFIED,
+            {"group": held, "n": len(held.waiters), "pool": pool is not None},
+            held.refs[:3],
+        )
+    if pool is None and stall is None and held is None:
+        told = [verdicts[name] for name in CAUSES]
+        for verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED):
+            for judgement in told:
+                if judgement.verdict is verdict:
+                    grade = Grade.VERIFIED if verdict is Verdict.CONFIRMED else Grade.INFERRED
+                    yield Finding(
+                        f"why.{judgement.why}", "summary", grade, judgement.values, judgement.supports
+                    )
+                    return
 
 
 def Ref_of(rows: pl.DataFrame, n: int = 3) -> tuple[Ref, ...]:  # noqa: N802 - reads as the place of rows
@@ -348,7 +372,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from probe_link(signals)
     yield from redis_link(signals)
     yield from gauge_links(signals, pool)
-    for name in FACTS[2:]:
+    for name in (*FACTS[2:], "db_down"):
         judgement = verdicts[name]
         if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
             yield Finding(
@@ -360,6 +384,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
                 scope=judgement.scope,
             )
     yield from other_failures(signals, pool)
+    yield from lock_links(signals)
     for beat in signals.facts[Rhythms].beats:
         yield Finding(
             "mechanism.rhythm",
@@ -399,6 +424,26 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
             "mechanism.serial", "mechanism", Grade.DERIVED, {**values, "span": span, "serial": serial, "threads": max(0, values["failures"] - serial)}, Ref_of(rows, 1),
             formula=f"{round(span)} s / {values['wait']} s = {serial}",
         )  # fmt: skip
+
+
+def locks_near(signals: Signals) -> list[LockGroup]:
+    """Return the lock waits that touch the primary window, the holder with most waiters first."""
+    lo, hi = signals.window
+    return [
+        one for one in signals.facts[Locks].groups if one.first <= hi + MINUTE and one.last >= lo - MINUTE
+    ]
+
+
+def lock_links(signals: Signals) -> Iterator[Finding]:
+    """Tell who waited for whom, and what is known of the holder."""
+    for group in locks_near(signals)[:LOCKS]:
+        yield Finding(
+            "mechanism.locks",
+            "mechanism",
+            Grade.VERIFIED,
+            {"group": group, "n": len(group.waiters)},
+            (*group.refs[:3], *group.holder_refs[:1]),
+        )
 
 
 def counters(signals: Signals, pool: FailureGroup) -> Iterator[Finding]:

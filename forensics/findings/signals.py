@@ -94,8 +94,14 @@ class Signals:
 
     @cached_property
     def applications(self) -> set[str]:
-        """Services whose own log shows requests: proxies and gateways only tell about others."""
-        return set(self.evidence["routes"]["service"].drop_nulls()) - set(self.services_in(*PROXIES))
+        """Services whose own log shows requests or failures of a client: proxies and gateways only tell about others."""
+        failed = {
+            group.service
+            for group in self.facts[Failures].groups
+            if group.side == "client" and group.service not in self.samplers
+        }
+        served = set(self.evidence["routes"]["service"].drop_nulls())
+        return (served | failed) - set(self.services_in(*PROXIES))
 
     @cached_property
     def engine(self) -> str:

@@ -16,7 +16,17 @@ import polars as pl
 
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
-from forensics.model.facts import Continuity, Coverage, Events, Failures, Losses, Restarts, Stalls, Watch
+from forensics.model.facts import (
+    Continuity,
+    Coverage,
+    Events,
+    Failures,
+    Locks,
+    Losses,
+    Restarts,
+    Stalls,
+    Watch,
+)
 from forensics.model.finding import Judgement, Verdict
 from forensics.model.source import Ref
 
@@ -244,7 +254,10 @@ def db_slow_or_locked(signals: Signals) -> Weight:
         return Weight(
             Verdict.CONFIRMED if locks.height >= MANY else Verdict.SUPPORTED,
             "slow.locks",
-            {"n": locks.height},
+            {
+                "n": locks.height,
+                "holders": len({one.holder for one in signals.facts[Locks].groups if one.holder}),
+            },
             signals.refs(locks),
         )
     if waits.height:

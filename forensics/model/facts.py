@@ -96,6 +96,37 @@ class Rhythms:
 
 
 @dataclass(frozen=True, slots=True)
+class LockGroup:
+    """Sessions that waited for locks of one holder."""
+
+    service: str
+    holder: str | None
+    """Process id or ids of the holder; None where no line names it."""
+    waiters: tuple[str, ...]
+    """Process ids of those that waited."""
+    what: str
+    """Mode and object of the lock that most waited for."""
+    first: int
+    """When the first wait began."""
+    last: int
+    longest_s: float
+    """Longest wait that a line states; one that was not obtained lasted longer."""
+    obtained: int
+    """Waits that ended with the lock."""
+    refs: tuple[Ref, ...]
+    holder_said: tuple[str, ...]
+    """Titles of what the holder printed itself around the waits."""
+    holder_refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Locks:
+    """Lock waits by holder, the one with most waiters first."""
+
+    groups: tuple[LockGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EventGroup:
     """All events of one signature in one service that are no failed operations."""
 

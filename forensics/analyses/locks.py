@@ -1,0 +1,118 @@
+"""Who waited for whom: sessions that waited for a lock of the database, and the one that held it.
+
+PostgreSQL says after deadlock_timeout that a session still waits (log_lock_waits), names the holders in the DETAIL of that line, and says
+how long the wait took when the lock is obtained. The session that waits prints; of the holder only its process id stands there, and
+what that process printed itself, if anything.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from forensics.model.facts import Facts, LockGroup, Locks
+from forensics.model.plug import Analysis
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from forensics.model.digest import Evidence
+    from forensics.model.known import Known
+
+SECOND = 1_000_000
+WAITS = ("postgres.lock-still-waiting", "postgres.lock-acquired")
+HOLDER = "postgres.lock-holder"
+AROUND_US = 600 * SECOND
+"""Lines of the holder this near to the waits may tell who it was."""
+REFS = 6
+
+
+def locks(evidence: Evidence, known: Known, facts: Facts) -> Locks:
+    """Return the waits of every server by their holder."""
+    del facts
+    hits = evidence["hits"].filter(pl.col("ts").is_not_null() & pl.col("signature").is_in([*WAITS, HOLDER]))
+    if not hits.height:
+        return Locks(())
+    named = hits.filter(pl.col("signature") == HOLDER).select("service", "pid", "ts", held="parameters")
+    waits = hits.filter(pl.col("signature").is_in(list(WAITS))).join(
+        named.unique(["service", "pid", "ts"], keep="first", maintain_order=True),
+        on=["service", "pid", "ts"],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    merged: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for row in waits.sort("ts", "source", "line").iter_rows(named=True):
+        said = json.loads(row["parameters"])
+        key = (row["service"], said["pid"], said["object"])
+        waited = float(said["waited_ms"]) / 1000
+        one = merged.setdefault(
+            key, {"holder": None, "began": row["ts"] - round(waited * SECOND), "got": False, "waited": 0.0, "mode": said["mode"], "refs": []}
+        )  # fmt: skip
+        one["waited"] = max(one["waited"], waited)
+        one["last"] = row["ts"]
+        one["got"] = one["got"] or row["signature"] == WAITS[1]
+        one["refs"].append(Ref(row["source"], row["line"]))
+        if row["held"]:
+            one["holder"] = json.loads(row["held"])["holders"]
+    groups: dict[tuple[str, str | None], list[tuple[str, str, dict[str, Any]]]] = {}
+    for (service, waiter, object_), one in merged.items():
+        groups.setdefault((service, one["holder"]), []).append((waiter, object_, one))
+    return Locks(
+        tuple(
+            sorted(
+                (
+                    group(service, holder, waits, evidence, known)
+                    for (service, holder), waits in groups.items()
+                ),
+                key=lambda one: (-len(one.waiters), one.first, one.service),
+            )
+        )
+    )
+
+
+def group(
+    service: str,
+    holder: str | None,
+    waits: list[tuple[str, str, dict[str, Any]]],
+    evidence: Evidence,
+    known: Known,
+) -> LockGroup:
+    """Describe the waits for one holder, and what the holder printed itself."""
+    first, last = min(one["began"] for _, _, one in waits), max(one["last"] for _, _, one in waits)
+    objects = [f"{one['mode']} on {object_}" for _, object_, one in waits]
+    told = said_by(holder, service, first, last, evidence, known) if holder else ()
+    return LockGroup(
+        service=service,
+        holder=holder,
+        waiters=tuple(dict.fromkeys(waiter for waiter, _, _ in waits)),
+        what=max(set(objects), key=lambda text: (objects.count(text), text)),
+        first=first,
+        last=last,
+        longest_s=round(max(one["waited"] for _, _, one in waits), 3),
+        obtained=sum(one["got"] for _, _, one in waits),
+        refs=tuple(ref for _, _, one in waits for ref in one["refs"])[:REFS],
+        holder_said=tuple(title for title, _ in told),
+        holder_refs=tuple(ref for _, ref in told),
+    )
+
+
+def said_by(
+    holder: str, service: str, first: int, last: int, evidence: Evidence, known: Known
+) -> tuple[tuple[str, Ref], ...]:
+    """Return what the holding process printed around the waits, each kind once."""
+    rows = evidence["hits"].filter(
+        (pl.col("service") == service)
+        & pl.col("pid").is_in([part.strip() for part in holder.split(",")])
+        & pl.col("ts").is_between(first - AROUND_US, last + AROUND_US)
+        & ~pl.col("signature").is_in([*WAITS, HOLDER])
+    )
+    kinds = rows.sort("ts", "line").unique("signature", keep="first", maintain_order=True).head(2)
+    return tuple(
+        (known.signatures[name].title, Ref(source, line))
+        for name, source, line in kinds.select("signature", "source", "line").iter_rows()
+    )
+
+
+PLUG = Analysis(name="locks", question="Who waited for whom?", gives=Locks, run=locks)
