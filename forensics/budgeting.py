@@ -38,6 +38,12 @@ def answer(asked: Asked, options: pipeline.Options) -> Budgeted:
     changes = tuple(stated.from_option(text) for text in asked.sets)
     fixed = () if asked.max_connections is None else (stated.max_connections(asked.max_connections),)
     found = told(asked, options)
+    if asked.inputs and not found.clients and not changes:
+        reasons = (*found.notes, *(f"{name}: {why}" for name, why in found.skipped))
+        raise UnreadableError(
+            " ".join(["no input tells of a connection pool", *(f"({reason})" for reason in reasons)]),
+            remedy="give Compose files, .env files with a connection URL, or logs in which a pool ran out",
+        )
     libraries = pool_libraries.load()
     after = budget.settle(found.plus(*fixed, *changes), libraries, asked.servers)
     return Budgeted(after, before(found, fixed, changes, asked), found.skipped)
@@ -68,11 +74,6 @@ def with_logs(found: Deployment, logs: Iterable[str], options: pipeline.Options)
     declared = [client.name for client in found.clients]
     seen = pool_sightings.sightings(case, pool_libraries.load(), declared)
     skipped = tuple((source.name, source.skipped) for source in case.evidence.sources if source.skipped)
-    if not found.clients and not seen.clients and skipped and pipeline.nothing_read(case):
-        name, why = skipped[0]
-        raise UnreadableError(
-            f"was not read: {why}", where=name, remedy="give Compose files, .env files, or logs"
-        )
     return replace(
         found,
         clients=(*found.clients, *(client for client in seen.clients if client.name not in declared)),

@@ -88,7 +88,6 @@ def settle(deployment: Deployment, libraries: Mapping[str, Library], servers: tu
     if not counted:
         raise UsageError(
             " ".join(["no service with a connection pool is known", *(f"({note})" for note in notes)]),
-            where="forensics budget",
             remedy="give a Compose file, a .env file, --url, --case, or --set SERVICE.pool=N",
         )
     through = pooled(deployment, counted, heard, notes)
@@ -136,7 +135,6 @@ def choose(clients: list[Client], upstream: tuple[Link, ...], wanted: tuple[str,
     if len(direct) > 1:
         raise UsageError(
             f"services connect to {len(direct)} database servers: {', '.join(sorted(direct))}",
-            where="forensics budget",
             remedy="choose one with --server NAME; given twice, both names are taken for one server",
         )
     return tuple(direct)
@@ -409,7 +407,7 @@ def balance(
     if most.high is not None and reserved.low >= most.high:
         raise UsageError(
             f"{reserved} reserved slots leave nothing of {most} connections",
-            where=own[0].origin.where if own[0].origin else DATABASE,
+            where=next((one.origin.where for one in own if one.origin and one.origin.kind != "default"), ""),
             remedy="correct one of them",
         )
     capacity = most - reserved

@@ -115,6 +115,8 @@ class Reader:
                 for part in reversed(parts):
                     merged.update(self.mapping(part))
             elif isinstance(key, yaml.ScalarNode):
+                if key.value in own:
+                    raise self.refuse(f"{key.value!r} stands here twice", key)
                 own[key.value] = value
         self.open.discard(id(node))
         return self.seen.setdefault(id(node), {**merged, **own})

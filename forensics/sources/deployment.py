@@ -230,7 +230,7 @@ class Made:
 
     def client(self, declared: compose.Declared, commands: list[list[str]], poolers: set[str]) -> None:
         """Keep a service that connects to a database, or says how large its pool is."""
-        name = declared.name
+        name = f"{declared.name}-service" if declared.name in (DATABASE, POOLER) else declared.name
         links, said, notes = settings.read(name, declared.settings)
         pooled = [item for item in said if item.term in ("pool", "worker_pool", "overflow")]
         if not links and not pooled:

@@ -105,7 +105,7 @@ def strict(service: str, name: str, value: Value, what: str) -> Said:
     """Return what a setting says; a UsageError where that is no number."""
     said = number(service, name, value, what)
     if said is None or (isinstance(said.value, Range) and said.value.low < 0):
-        raise UsageError(f"{what} is no number of {name}", where=value.where, remedy="give a whole number")
+        raise UsageError(f"{what} is no whole number", where=value.where, remedy="give one of 0 or more")
     return said
 
 

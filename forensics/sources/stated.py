@@ -119,7 +119,8 @@ def from_option(text: str) -> Said:
     service, term, value = found[1], found[2], found[3].strip()
     known = TERMS.get(service, SERVICE_TERMS)
     if term not in known:
-        near = difflib.get_close_matches(term, known, n=1)
+        owner = next((name for name, all_ in TERMS.items() if term in all_), None)
+        near = [f"{owner}.{term}"] if owner else difflib.get_close_matches(term, known, n=1)
         remedy = f"did you mean {near[0]!r}?" if near else f"terms are {', '.join(known)}"
         raise UsageError(f"unknown term {term!r}", where=where, remedy=remedy)
     return statement(service, term, value, Origin("option", where, "option"))
