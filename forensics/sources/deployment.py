@@ -6,16 +6,14 @@ service of its own. The variables of this machine are never looked at.
 
 from __future__ import annotations
 
-import configparser
 import re
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.model.budget import DATABASE, POOLER, Client, Deployment, Link, Origin, Range, Said
 from forensics.model.errors import UsageError
-from forensics.sources import compose, connection_urls, programs, settings, variables
+from forensics.sources import compose, programs, server_files, settings, variables
 from forensics.sources.variables import Value
 
 if TYPE_CHECKING:
@@ -35,10 +33,6 @@ SERVER_IMAGE = re.compile(
     r"^(?:postgres|postgresql|postgis|timescaledb(?:-ha)?|pgvector|mysql|mysql-server|mariadb|percona[\w-]*)$"
 )
 POOLER_IMAGE = re.compile(r"pgbouncer(?!.*exporter)")
-POOLER_TERMS = ("default_pool_size", "reserve_pool_size", "max_db_connections", "max_client_conn")
-MODES = ("session", "transaction", "statement")
-SERVER_TERMS = ("max_connections", "superuser_reserved_connections", "reserved_connections")
-CONF_LINE = re.compile(r"^\s*(\w+)\s*(?:=|\s)\s*'?([^'#\s]+)'?")
 
 
 @dataclass(slots=True)
@@ -136,9 +130,15 @@ def read(inputs: Inputs, urls: Iterable[str] = ()) -> Deployment:
     else:
         made.alone(inputs.env)
     for path, name in inputs.pooler:
-        made.pooler_file(path, name)
+        said, upstream = server_files.pgbouncer(contents(path, name), name)
+        made.has_pooler = True
+        made.said.extend(said)
+        made.upstream.extend(upstream)
     for path, name in inputs.server:
-        made.server_file(path, name)
+        found = server_files.postgresql(contents(path, name), name)
+        made.said.extend(found)
+        if not found:
+            made.notes.append(f"{name} sets none of {', '.join(server_files.SERVER_TERMS)}")
     for text in urls:
         made.url(text)
     return Deployment(
@@ -220,10 +220,10 @@ class Made:
         self.has_pooler = True
         for name, value in declared.settings.items():
             term = name.lower().removeprefix("pgbouncer_")
-            if term in POOLER_TERMS:
+            if term in server_files.POOLER_TERMS:
                 self.said.append(settings.strict(POOLER, term, value, name))
             elif term == "pool_mode":
-                self.said.append(mode(value, name))
+                self.said.append(server_files.mode(value, name))
         self.said.append(replicas(declared, POOLER))
         links, _, _ = settings.read(POOLER, declared.settings)
         self.upstream.extend(links)
@@ -303,90 +303,6 @@ class Made:
                 if key in known:
                     self.said.append(settings.strict(service, "replicas", known[key], key))
 
-    def pooler_file(self, path: Path, name: str) -> None:
-        """Read ``pgbouncer.ini``."""
-        text = contents(path, name)
-        parser = configparser.ConfigParser(
-            interpolation=None,
-            strict=False,
-            delimiters=("=",),
-            comment_prefixes=("#", ";"),
-            allow_no_value=True,
-        )
-        try:
-            parser.read_string(
-                "\n".join("" if line.startswith("%include") else line for line in text.splitlines()), name
-            )
-        except configparser.Error as error:
-            line = getattr(error, "lineno", None) or next(iter(getattr(error, "errors", [])), (None,))[0]
-            raise UsageError(
-                "is not written as an .ini file",
-                where=f"{name}:{line}" if line else name,
-                remedy="correct the line",
-            ) from None
-        if not parser.has_section("pgbouncer"):
-            raise UsageError(
-                "has no section [pgbouncer]", where=name, remedy="give PgBouncer's pgbouncer.ini"
-            )
-        self.has_pooler = True
-        for term, value in parser.items("pgbouncer"):
-            where = f"{name}:{line_of(text, term)}"
-            if term in POOLER_TERMS:
-                self.said.append(settings.strict(POOLER, term, Value(value, where), term))
-            elif term == "pool_mode":
-                self.said.append(mode(Value(value, where), term))
-        if parser.has_section("databases"):
-            self.databases(dict(parser.items("databases")), text, name)
-
-    def databases(self, entries: Mapping[str, str], text: str, name: str) -> None:
-        """Read the databases that a pooler serves; their own ``pool_size`` comes before the default one."""
-        sizes: list[Said] = []
-        for key, value in entries.items():
-            where = f"{name}:{line_of(text, key)}"
-            pairs = {word: said.strip("'") for word, said in connection_urls.KEYWORD.findall(value or "")}
-            server, port = connection_urls.split_host(pairs.get("host", ""), "postgres")
-            number = int(pairs["port"]) if pairs.get("port", "").isdigit() else port or 5432
-            database = None if key == "*" else pairs.get("dbname", key)
-            self.upstream.append(
-                Link(
-                    key,
-                    "postgres",
-                    f"{server}:{number}" if server else None,
-                    database,
-                    pairs.get("user"),
-                    port=number,
-                )
-            )
-            if "pool_size" in pairs:
-                sizes.append(
-                    settings.strict(
-                        POOLER, "default_pool_size", Value(pairs["pool_size"], where), f"pool_size of {key}"
-                    )
-                )
-        if not sizes:
-            return
-        default = next(
-            (item.value for item in self.said if (item.service, item.term) == (POOLER, "default_pool_size")),
-            Range.of(20),
-        )
-        values = [item.value for item in sizes] + ([default] if len(sizes) < len(entries) else [])
-        numbers = [value for value in values if isinstance(value, Range)]
-        whole = reduce(Range.hull, numbers)
-        self.said = [item for item in self.said if (item.service, item.term) != (POOLER, "default_pool_size")]
-        self.said.append(replace(sizes[0], value=whole))
-
-    def server_file(self, path: Path, name: str) -> None:
-        """Read ``postgresql.conf``; the last of several lines counts."""
-        found = {}
-        for number, line in enumerate(contents(path, name).splitlines(), 1):
-            match = CONF_LINE.match(line)
-            if match and match[1].lower() in SERVER_TERMS:
-                term = match[1].lower()
-                found[term] = settings.strict(DATABASE, term, Value(match[2], f"{name}:{number}"), term)
-        if not found:
-            self.notes.append(f"{name} sets none of {', '.join(SERVER_TERMS)}")
-        self.said.extend(found.values())
-
     def url(self, text: str) -> None:
         """Take a URL of ``--url``, with or without the name of its service."""
         named = re.match(r"^([A-Za-z0-9][\w.-]*)=(.*)$", text, re.DOTALL)
@@ -426,20 +342,6 @@ def client_name(path: Path) -> str:
     return APP
 
 
-def mode(value: Value, what: str) -> Said:
-    """Return PgBouncer's mode; UsageError for one that it does not have."""
-    text = (value.text or "").strip().lower()
-    if value.text is None or variables.unset(text):
-        return Said(
-            POOLER, "pool_mode", None, Origin("file", value.where, f"{what} has no value in the given files")
-        )
-    if text not in MODES:
-        raise UsageError(
-            f"unknown pool_mode {text!r}", where=value.where, remedy=f"modes are {', '.join(MODES)}"
-        )
-    return Said(POOLER, "pool_mode", text, Origin("file", value.where, what))
-
-
 def replicas(declared: compose.Declared, service: str) -> Said:
     """Return how often a service of the stack runs."""
     if declared.everywhere:
@@ -456,9 +358,3 @@ def replicas(declared: compose.Declared, service: str) -> Said:
         Range.of(1),
         Origin("default", declared.where, "Compose starts one container of a service"),
     )
-
-
-def line_of(text: str, key: str) -> int:
-    """Return the last line that sets a key, 1-based."""
-    pattern = re.compile(rf"^\s*{re.escape(key)}\s*=", re.IGNORECASE)
-    return max((n for n, line in enumerate(text.splitlines(), 1) if pattern.match(line)), default=1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from forensics.model.budget import DATABASE, POOLER, Client, Origin, Range, Said
 from forensics.model.errors import UsageError
 from forensics.sources import pool_libraries
-from forensics.sources.deployment import MODES
+from forensics.sources.server_files import MODES
 
 if TYPE_CHECKING:
     from forensics.sources.casefile import CaseFile
