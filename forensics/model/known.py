@@ -32,6 +32,10 @@ class PoolHint:
     overflow: int | None = None
     timeout_s: float | None = None
     processes: int | None = None
+    replicas: int | None = None
+    worker_pool: int | None = None
+    cpus: int | None = None
+    library: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

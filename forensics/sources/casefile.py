@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
+import re
 import tomllib
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from forensics.model.errors import UsageError
@@ -24,6 +26,7 @@ TOP: dict[str, tuple[type, ...]] = {
     "probe": LIST,
     "pool": LIST,
     "database": TABLE,
+    "pooler": TABLE,
     "event": LIST,
     "redact": TABLE,
     "format": LIST,
@@ -32,8 +35,9 @@ TOP: dict[str, tuple[type, ...]] = {
 KEYS: dict[str, dict[str, tuple[type, ...]]] = {
     "source": {"match": TEXT, "format": TEXT, "timezone": TEXT, "fields": TABLE},
     "probe": {"name": TEXT, "path": TEXT, "client": TEXT, "period_s": NUMBER, "timeout_s": NUMBER, "alert_after": WHOLE},
-    "pool": {"service": TEXT, "size": WHOLE, "overflow": WHOLE, "timeout_s": NUMBER, "processes": WHOLE},
-    "database": {"max_connections": WHOLE, "reserved": WHOLE},
+    "pool": {"service": TEXT, "size": WHOLE, "overflow": WHOLE, "timeout_s": NUMBER, "processes": WHOLE, "replicas": WHOLE, "worker_pool": WHOLE, "cpus": WHOLE, "library": TEXT},
+    "database": {"max_connections": WHOLE, "reserved": WHOLE, "extra": WHOLE},
+    "pooler": {"pool_mode": TEXT, "default_pool_size": WHOLE, "reserve_pool_size": WHOLE, "max_db_connections": WHOLE, "max_client_conn": WHOLE, "pools": WHOLE, "replicas": WHOLE},
     "event": {"at": (str, dt.datetime), "kind": TEXT, "text": TEXT},
     "redact": {"keep": LIST, "names": LIST},
 }  # fmt: skip
@@ -46,6 +50,8 @@ WORDS = {
     list: "a list of [[blocks]]",
     dt.datetime: "a time",
 }
+HEAD = re.compile(r"\s*\[{1,2}\s*([\w.-]+)\s*\]")
+KEY = re.compile(r"\s*([\w-]+)\s*=")
 KINDS = ("deploy", "detected", "acknowledged", "mitigated", "note")
 LANGUAGES = ("en",)
 
@@ -72,6 +78,12 @@ class CaseFile:
     pools: tuple[PoolHint, ...] = ()
     events: tuple[tuple[str, str, str], ...] = ()
     max_connections: int | None = None
+    database: dict[str, int] = field(default_factory=dict)
+    """What ``[database]`` says, its ``max_connections`` among it."""
+    pooler: dict[str, Any] = field(default_factory=dict)
+    """What ``[pooler]`` says."""
+    lines: dict[tuple[str, int, str], int] = field(default_factory=dict, compare=False)
+    """Line of a key: block, its place among those of its name, key."""
     formats: tuple[dict[str, Any], ...] = ()
     """Definitions of formats, checked where formats are."""
     signatures: tuple[dict[str, Any], ...] = ()
@@ -82,7 +94,8 @@ def read(path: Path) -> CaseFile:
     """Read and check a case file."""
     name = path.name
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        table = tomllib.loads(text)
     except OSError as error:
         raise UsageError(
             f"cannot be read ({error.strerror})",
@@ -116,8 +129,24 @@ def read(path: Path) -> CaseFile:
         title=table.get("title"), timezone=table.get("timezone"), language=language, sources=tuple(SourceRule(**block) for block in blocks["source"]),
         probes=tuple(ProbeHint(**block) for block in blocks["probe"]), pools=tuple(PoolHint(**block) for block in blocks["pool"]),
         events=tuple((str(block["at"]), block["kind"], block.get("text", "")) for block in blocks["event"]), max_connections=next((block.get("max_connections") for block in blocks["database"]), None),
+        database=dict(next(iter(blocks["database"]), {})), pooler=dict(next(iter(blocks["pooler"]), {})), lines=lines(text),
         formats=tuple(table.get("format", ())), signatures=tuple(table.get("signature", ())),
     )  # fmt: skip
+
+
+def lines(text: str) -> dict[tuple[str, int, str], int]:
+    """Return where each key of a block stands; a key of an inline table is not found."""
+    found: dict[tuple[str, int, str], int] = {}
+    counts: Counter[str] = Counter()
+    block, place = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if head := HEAD.match(line):
+            block = head[1]
+            place = counts[block]
+            counts[block] += 1
+        elif key := KEY.match(line):
+            found.setdefault((block, place, key[1]), number)
+    return found
 
 
 def listed(table: dict[str, Any], key: str, name: str) -> list[dict[str, Any]]:

@@ -1,0 +1,360 @@
+"""What files say of a deployment: Compose files, ``.env`` and ``.properties``, ``pgbouncer.ini``, ``postgresql.conf``, connection URLs.
+
+Where Compose files are given, ``.env`` files hold the values of their variables, as for Compose itself; alone, each is a
+service of its own. The variables of this machine are never looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensics.model.budget import DATABASE, POOLER, Client, Deployment, Link, Origin, Range, Said
+from forensics.model.errors import UsageError
+from forensics.sources import compose, programs, server_files, settings, variables
+from forensics.sources.variables import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+COMPOSE = re.compile(r"(?:^|[.\-_])compose[^/]*\.ya?ml$", re.IGNORECASE)
+STANDARD = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+"""What Compose looks for, in its order; ``….override.yaml`` beside it is laid over."""
+ENV = re.compile(r"(?:^|/)(?:\.env(?:\..+)?|.+\.env|env|.+\.properties)$", re.IGNORECASE)
+SAMPLE = re.compile(r"\.(?:example|sample|template|dist)$", re.IGNORECASE)
+YAML = re.compile(r"\.ya?ml$", re.IGNORECASE)
+STAGES = frozenset(("", "env", "local", "production", "prod", "staging", "development", "dev", "test", "example", "sample", "template", "application"))  # fmt: skip
+"""Names of ``.env`` files that name no service."""
+APP = "app"
+"""The service of a file that names none."""
+SERVER_IMAGE = re.compile(
+    r"^(?:postgres|postgresql|postgis|timescaledb(?:-ha)?|pgvector|mysql|mysql-server|mariadb|percona[\w-]*)$"
+)
+POOLER_IMAGE = re.compile(r"pgbouncer(?!.*exporter)")
+
+
+@dataclass(slots=True)
+class Inputs:
+    """What was given, by what it is."""
+
+    compose: list[tuple[Path, str]] = field(default_factory=list)
+    env: list[tuple[Path, str]] = field(default_factory=list)
+    pooler: list[tuple[Path, str]] = field(default_factory=list)
+    server: list[tuple[Path, str]] = field(default_factory=list)
+    logs: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def put(self, path: Path, name: str) -> bool:
+        """Take a file that says something of a deployment; False for any other."""
+        lower = path.name.lower()
+        if COMPOSE.search(lower) or YAML.search(lower):
+            self.compose.append((path, name))
+        elif ENV.search(lower):
+            self.env.append((path, name))
+        elif lower.endswith(".ini"):
+            self.pooler.append((path, name))
+        elif re.match(r"postgresql.*\.conf$", lower):
+            self.server.append((path, name))
+        else:
+            return False
+        return True
+
+    @property
+    def deploys(self) -> bool:
+        """Is there any file of a deployment?"""
+        return bool(self.compose or self.env or self.pooler or self.server)
+
+
+def sort(inputs: Iterable[str]) -> Inputs:
+    """Tell files of a deployment from logs; a folder that holds some of the former is read for these alone.
+
+    Raises UsageError for a path that does not exist.
+    """
+    found = Inputs()
+    for text in dict.fromkeys(inputs):
+        path = Path(text)
+        if path.is_dir():
+            before = found.deploys
+            if not from_folder(path, found):
+                found.logs.append(text)
+            elif not before:
+                found.notes.append(
+                    f"of the folder {path.name or 'given'} only the files of the deployment were read; give logs as inputs of their own"
+                )
+        elif not path.exists() or not found.put(path, shown(path)):
+            found.logs.append(text)
+    return found
+
+
+def shown(path: Path) -> str:
+    """Return a file's name as outputs show it: as it was given, but no path of this machine."""
+    return path.name if path.is_absolute() or ".." in path.parts else path.as_posix()
+
+
+def from_folder(folder: Path, found: Inputs) -> bool:
+    """Take what Compose would take of a folder, and the files of settings in it; False where there are none."""
+    names = sorted(item.name for item in folder.iterdir() if item.is_file())
+    stacks = [name for name in names if COMPOSE.search(name)]
+    main = next((name for name in STANDARD if name in stacks), stacks[0] if len(stacks) == 1 else None)
+    chosen = [main] if main else []
+    if main:
+        stem, _, ending = main.rpartition(".")
+        chosen += [name for name in (f"{stem}.override.{ending}",) if name in stacks]
+    elif stacks:
+        found.notes.append(
+            f"several Compose files, none of them the main one: {', '.join(stacks)}; give those that are used"
+        )
+    others = [name for name in stacks if name not in chosen]
+    if main and others:
+        found.notes.append(
+            f"not laid over {main}: {', '.join(others)}; give them behind it where they are used"
+        )
+    rest = [name for name in names if ENV.search(name) and not SAMPLE.search(name)] if not chosen else []
+    rest += [".env"] if chosen and ".env" in names else []
+    rest += [name for name in names if re.fullmatch(r"pgbouncer.*\.ini|postgresql.*\.conf", name)]
+    for name in (*chosen, *rest):
+        found.put(folder / name, name)
+    return bool(chosen or rest or stacks)
+
+
+def read(inputs: Inputs, urls: Iterable[str] = ()) -> Deployment:
+    """Return what the files and the URLs of ``--url`` say.
+
+    Raises UsageError, with file, line and remedy, for a file that is not what its name promises.
+    """
+    made = Made(notes=list(inputs.notes))
+    if inputs.compose:
+        made.stack(inputs.compose, inputs.env)
+    else:
+        made.alone(inputs.env)
+    for path, name in inputs.pooler:
+        said, upstream = server_files.pgbouncer(contents(path, name), name)
+        made.has_pooler = True
+        made.said.extend(said)
+        made.upstream.extend(upstream)
+    for path, name in inputs.server:
+        found = server_files.postgresql(contents(path, name), name)
+        made.said.extend(found)
+        if not found:
+            made.notes.append(f"{name} sets none of {', '.join(server_files.SERVER_TERMS)}")
+    for text in urls:
+        made.url(text)
+    return Deployment(
+        tuple(made.clients.values()),
+        tuple(made.said),
+        tuple(made.upstream),
+        made.has_pooler,
+        tuple(made.notes),
+    )
+
+
+def contents(path: Path, name: str) -> str:
+    """Return a text file's contents; UsageError where it can't be read."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(
+            f"cannot be read ({error.strerror})", where=name, remedy="make a readable copy"
+        ) from None
+    except UnicodeDecodeError:
+        raise UsageError("is no UTF-8 text", where=name, remedy="save it as UTF-8") from None
+
+
+@dataclass(slots=True)
+class Made:
+    """A deployment in the making."""
+
+    clients: dict[str, Client] = field(default_factory=dict)
+    said: list[Said] = field(default_factory=list)
+    upstream: list[Link] = field(default_factory=list)
+    has_pooler: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def stack(self, files: list[tuple[Path, str]], envs: list[tuple[Path, str]]) -> None:
+        """Read Compose files, the later laid over the earlier."""
+        given = envs or [
+            (beside, beside.name) for beside in [files[0][0].parent / ".env"] if beside.is_file()
+        ]
+        known: dict[str, Value] = {}
+        for path, name in given:
+            known.update(variables.parse(contents(path, name), name, known))
+        services: dict[str, compose.Declared] = {}
+        for path, name in files:
+            contents(path, name)
+            for key, declared in compose.Reader(path, name, known).services().items():
+                if key in services:
+                    compose.overlay(services[key], declared)
+                else:
+                    services[key] = declared
+        poolers = {name for name, one in services.items() if is_pooler(one)}
+        for declared in services.values():
+            self.notes.extend(declared.notes)
+            self.service(declared, poolers)
+
+    def service(self, declared: compose.Declared, poolers: set[str]) -> None:
+        """Take one service for what it is: a database server, a pooler, or a client of these."""
+        image = (declared.image or "").rpartition("/")[2].partition("@")[0].partition(":")[0]
+        commands = declared.words()
+        started = programs.server_settings(commands)
+        if SERVER_IMAGE.match(image) or started:
+            self.server(declared, started)
+        elif declared.name in poolers:
+            self.pooler(declared)
+        else:
+            self.client(declared, commands, poolers)
+
+    def server(self, declared: compose.Declared, started: list[tuple[str, str]]) -> None:
+        """Keep what a database server of the stack is started with."""
+        where = declared.command.where if declared.command else declared.where
+        owner = f"{DATABASE}@{declared.name}"
+        for term, text in started:
+            self.said.append(settings.strict(owner, term, Value(text, where), f"command of {declared.name}"))
+        for name in ("POSTGRESQL_MAX_CONNECTIONS", "POSTGRES_MAX_CONNECTIONS"):
+            if name in declared.settings:
+                self.said.append(settings.strict(owner, "max_connections", declared.settings[name], name))
+
+    def pooler(self, declared: compose.Declared) -> None:
+        """Keep what a PgBouncer of the stack is told by its variables."""
+        self.has_pooler = True
+        for name, value in declared.settings.items():
+            term = name.lower().removeprefix("pgbouncer_")
+            if term in server_files.POOLER_TERMS:
+                self.said.append(settings.strict(POOLER, term, value, name))
+            elif term == "pool_mode":
+                self.said.append(server_files.mode(value, name))
+        self.said.append(replicas(declared, POOLER))
+        links, _, _ = settings.read(POOLER, declared.settings)
+        self.upstream.extend(links)
+
+    def client(self, declared: compose.Declared, commands: list[list[str]], poolers: set[str]) -> None:
+        """Keep a service that connects to a database, or says how large its pool is."""
+        name = f"{declared.name}-service" if declared.name in (DATABASE, POOLER) else declared.name
+        links, said, notes = settings.read(name, declared.settings)
+        pooled = [item for item in said if item.term in ("pool", "worker_pool", "overflow")]
+        if not links and not pooled:
+            return
+        self.notes.extend(notes)
+        links = [replace(link, pooled=link.pooled or host(link) in poolers) for link in links]
+        self.clients[name] = Client(name, tuple(links))
+        self.said.extend([*said, replicas(declared, name)])
+        where = declared.command.where if declared.command else declared.where
+        if told := programs.library(commands):
+            self.said.append(
+                Said(name, "library", told[0], Origin("file", where, f"the command runs {told[1]}"))
+            )
+        arguments = declared.settings.get("GUNICORN_CMD_ARGS")
+        if arguments and arguments.text:
+            extra = programs.option(compose.words(arguments.text), programs.SERVERS["gunicorn"])
+            if extra:
+                self.said.append(
+                    settings.strict(name, "processes", Value(extra[1], arguments.where), "GUNICORN_CMD_ARGS")
+                )
+        found = programs.processes(commands)
+        if found:
+            self.processes(
+                name,
+                found,
+                where,
+                stated=any(item.term == "processes" for item in self.said if item.service == name),
+            )
+        at_once = programs.jobs(commands)
+        if at_once and (jobs := settings.number(name, "concurrency", Value(at_once, where), "the command")):
+            self.said.append(jobs)
+
+    def processes(self, name: str, found: programs.Processes, where: str, *, stated: bool) -> None:
+        """Keep how many processes a command starts; an option of the command comes before a variable."""
+        if found.default:
+            if not stated:
+                origin = Origin("default", where, found.what)
+                self.said.append(Said(name, "processes", Range.of(int(found.text or 1)), origin))
+            return
+        value = settings.number(name, "processes", Value(found.text, where), found.what)
+        if value is None:
+            value = Said(name, "processes", None, Origin("file", where, f"{found.what} is no number"))
+        elif found.text is None:
+            value = replace(
+                value, origin=Origin("file", where, f"{found.what}: depends on the machine's CPUs")
+            )
+        self.said.append(value)
+
+    def alone(self, files: list[tuple[Path, str]]) -> None:
+        """Read files of settings without a Compose file: each is a service, or several where it names their replicas."""
+        by_client: dict[str, dict[str, Value]] = {}
+        for path, name in files:
+            found = variables.parse(contents(path, name), name)
+            by_client.setdefault(client_name(path), {}).update(found)
+        for name, known in by_client.items():
+            counts = {
+                key[: -len("_REPLICAS")].lower().replace("_", "-"): key
+                for key in known
+                if key.endswith("_REPLICAS")
+            }
+            for service in counts or {name: "REPLICAS"}:
+                links, said, notes = settings.read(service, known)
+                if not links and not any(item.term in ("pool", "worker_pool", "overflow") for item in said):
+                    self.notes.append(f"{known_place(known, files)} names no database and no pool")
+                    break
+                self.notes.extend(note for note in notes if note not in self.notes)
+                self.clients[service] = Client(service, tuple(links))
+                self.said.extend(said)
+                key = counts.get(service, "REPLICAS")
+                if key in known:
+                    self.said.append(settings.strict(service, "replicas", known[key], key))
+
+    def url(self, text: str) -> None:
+        """Take a URL of ``--url``, with or without the name of its service."""
+        named = re.match(r"^([A-Za-z0-9][\w.-]*)=(.*)$", text, re.DOTALL)
+        service, address = (named[1], named[2]) if named and "://" in named[2] else (APP, text)
+        link = settings.from_url(service, "the URL", Value(address, "--url"))
+        if link is None:
+            raise UsageError(
+                "is no connection URL of PostgreSQL or MySQL",
+                where="--url",
+                remedy="write SERVICE=postgresql://USER@HOST/NAME?…",
+            )
+        before = self.clients.get(service, Client(service))
+        self.clients[service] = Client(service, (link, *before.links))
+
+
+def is_pooler(declared: compose.Declared) -> bool:
+    """Is a service of the stack a PgBouncer?"""
+    named = declared.image.rpartition("/")[2] if declared.image else declared.name
+    return POOLER_IMAGE.search(named) is not None
+
+
+def host(link: Link) -> str | None:
+    """Return the host of a way's server."""
+    return link.server.rpartition(":")[0] if link.server else None
+
+
+def known_place(known: Mapping[str, Value], files: list[tuple[Path, str]]) -> str:
+    """Name the file that settings come from."""
+    return next((value.where.rpartition(":")[0] for value in known.values()), files[0][1])
+
+
+def client_name(path: Path) -> str:
+    """Return the service that a file of settings is for: ``.env.worker`` and ``worker.env`` name one."""
+    for part in path.name.split("."):
+        if part.lower() not in STAGES | {"properties"}:
+            return part.removeprefix("application-") if part.startswith("application-") else part
+    return APP
+
+
+def replicas(declared: compose.Declared, service: str) -> Said:
+    """Return how often a service of the stack runs."""
+    if declared.everywhere:
+        origin = Origin("file", declared.everywhere.where, "mode: global runs one on each machine")
+        return Said(service, "replicas", None, origin)
+    if declared.replicas:
+        return settings.strict(service, "replicas", declared.replicas, "replicas")
+    if declared.on_request:
+        what = f"started only with the profile {declared.on_request.text}"
+        return Said(service, "replicas", Range.of(0), Origin("file", declared.on_request.where, what))
+    return Said(
+        service,
+        "replicas",
+        Range.of(1),
+        Origin("default", declared.where, "Compose starts one container of a service"),
+    )
