@@ -22,6 +22,7 @@ from forensics.model.errors import UnreadableError, UsageError
 from forensics.model.facts import Incidents, Stalls
 from forensics.model.known import Known
 from forensics.model.plug import Transport
+from forensics.model import texts
 from forensics.model.source import Ref, Zone
 from forensics.signatures import Matcher, catalogue, load
 from forensics.sources import casefile, clock, live, mapping, streams
@@ -92,7 +93,8 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     }
     return Case(
         evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, cited(diagnosis, facts)), version=tool_version(),
-        signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures), options=said,
+        signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures),
+        language=options.lang or case_file.language or texts.ENGLISH, options=said,
     )  # fmt: skip
 
 
