@@ -16,13 +16,13 @@ from forensics.formats.transports import journald_live
 from forensics.ingest import fold, gaps, plan
 from forensics.ingest.digest import find_hits, number
 from forensics.ingest.understand import name_services, rows, understand
+from forensics.model import texts
 from forensics.model.case import Case, Quote
 from forensics.model.digest import Digest, Evidence
 from forensics.model.errors import UnreadableError, UsageError
 from forensics.model.facts import Incidents, Stalls
 from forensics.model.known import Known
 from forensics.model.plug import Transport
-from forensics.model import texts
 from forensics.model.source import Ref, Zone
 from forensics.signatures import Matcher, catalogue, load
 from forensics.sources import casefile, clock, live, mapping, streams

@@ -45,7 +45,9 @@ SHARED = (
         help="Zone of the report and of times that carry none, e.g. America/Sao_Paulo.",
     ),
     click.option(
-        "--lang", type=click.Choice(languages()), help="Language of the report (default: the case file's, else en)."
+        "--lang",
+        type=click.Choice(languages()),
+        help="Language of the report (default: the case file's, else en).",
     ),
     click.option(
         "--since",

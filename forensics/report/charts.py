@@ -103,6 +103,7 @@ EVENT_SHAPES: Final = {
 """Kinds of timeline items that are drawn as events, the weightiest first: they get a label where room is short."""
 KINDS_BY_WEIGHT: Final = tuple(EVENT_SHAPES)
 
+
 @dataclass(frozen=True)
 class Span:
     """A stretch of time on the axis, clipped to the window."""
@@ -415,7 +416,8 @@ def _failure_lanes(chart: Row, view: View) -> list[Lane]:
     ranked = sorted(counts, key=lambda key: (-sum(counts[key].values()), key))
     named = ranked if len(ranked) <= MOST_FAILURE_LANES else ranked[: MOST_FAILURE_LANES - 1]
     lanes = [
-        _failure_lane(n, f"{key[0]} {_kind(key[1], view)}", counts[key], step, view) for n, key in enumerate(named)
+        _failure_lane(n, f"{key[0]} {_kind(key[1], view)}", counts[key], step, view)
+        for n, key in enumerate(named)
     ]
     rest: dict[int, int] = defaultdict(int)
     for key in ranked[len(named) :]:

@@ -27,8 +27,6 @@ from forensics.model.facts import (
     Watch,
 )
 from forensics.model.finding import Grade
-from forensics.model.texts import ENGLISH
-from forensics.report.language import speak
 from forensics.report.masking import Masker
 from forensics.report.statements import Statements, iso, moment
 
@@ -589,9 +587,7 @@ def covered_days(case: Case) -> list[dict[str, Any]]:
     return [{"date": date, "partial": partial} for date, partial in case.facts[Daily].days]
 
 
-def source_row(
-    source: Source, zone: ZoneInfo, note: Callable[[str], str] = speak(ENGLISH).note
-) -> dict[str, Any]:
+def source_row(source: Source, zone: ZoneInfo, note: Callable[[str], str] = str) -> dict[str, Any]:
     """Return one source; ``note`` says in the report's language what the reading found to remark."""
     lines = source.lines
     return {

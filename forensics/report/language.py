@@ -93,7 +93,10 @@ class Language:
             (str(message.id), str(message.string)) for message in self.messages if message.context == NOTE
         ]
         return [
-            (re.compile(PLACE.sub(r"(?P<\1>.+?)", re.sub(r"[^\w\s{}]", r"\\\g<0>", source)), re.DOTALL), target)
+            (
+                re.compile(PLACE.sub(r"(?P<\1>.+?)", re.sub(r"[^\w\s{}]", r"\\\g<0>", source)), re.DOTALL),
+                target,
+            )
             for source, target in sorted(found, key=lambda pair: (-len(pair[0]), pair[0]))
         ]
 

@@ -81,9 +81,7 @@ def number(value: float, language: Language = ENGLISH) -> str:
     return language.number(value)
 
 
-def count(
-    least: int, most: int | None = None, *, bound: str = "exact", language: Language = ENGLISH
-) -> str:
+def count(least: int, most: int | None = None, *, bound: str = "exact", language: Language = ENGLISH) -> str:
     """Show a count with its bounds: ``66``, ``≥ 66`` (a lower bound) or ``26 to 27`` (a range)."""
     if bound != "exact" and (most is None or most <= least):
         return f"{OPEN}{number(least, language)}"

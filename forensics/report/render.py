@@ -106,7 +106,7 @@ LEVELS = (
     ),
     Limits(text=320, why=64, refs=1, findings=8, timeline=13, rows=3, minutes=8, evidence=1, line=40, pad=""),
     Limits(text=300, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=1, line=40, pad=""),
-    Limits(text=270, why=48, refs=1, findings=7, timeline=12, rows=2, minutes=6, evidence=1, line=32, pad=""),
+    Limits(text=240, why=44, refs=1, findings=7, timeline=12, rows=2, minutes=6, evidence=1, line=32, pad=""),
 )
 """From roomy to tight; the first that fits is used."""
 
@@ -135,7 +135,12 @@ class Page:
         self.known = {line["id"]: line for line in document["evidence"]}
         self.language = speak(document["case"].get("language") or texts.ENGLISH)
         self.env = env
-        self.env.globals |= {"page": self, "limit": limits, "doc": document, **_helpers(limits, self.language)}
+        self.env.globals |= {
+            "page": self,
+            "limit": limits,
+            "doc": document,
+            **_helpers(limits, self.language),
+        }
         self.env.globals["kit"] = self.env.get_template("kit/markdown.j2").make_module()
         self.env.globals["say"] = self.env.get_template("kit/phrases.j2").make_module()
 
