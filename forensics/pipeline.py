@@ -16,6 +16,7 @@ from forensics.formats.transports import journald_live
 from forensics.ingest import fold, gaps, plan
 from forensics.ingest.digest import find_hits, number
 from forensics.ingest.understand import name_services, rows, understand
+from forensics.model import texts
 from forensics.model.case import Case, Quote
 from forensics.model.digest import Digest, Evidence
 from forensics.model.errors import UnreadableError, UsageError
@@ -93,7 +94,8 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     }
     return Case(
         evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, cited(diagnosis, facts)), version=tool_version(),
-        signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures), options=said,
+        signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures),
+        language=options.lang or case_file.language or texts.ENGLISH, options=said,
     )  # fmt: skip
 
 

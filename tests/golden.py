@@ -4,12 +4,14 @@
     python tests/golden.py --write [NAME…]    show what changed and write it; goldens that agree are left alone
 
 A fixture is a folder below fixtures/incidents with inputs/, incident.toml ([options] names what the command line would),
-maybe case.toml, and expected/report.md and report.json. The version and the hash of the signatures are not compared.
+maybe case.toml, and expected/report.md and report.json; some have the page in every other language too, such as
+expected/report.pt-BR.md. The version and the hash of the signatures are not compared.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import difflib
 import functools
 import json
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
     from forensics.model.case import Case
 
 INCIDENTS = Path(__file__).parents[1] / "fixtures" / "incidents"
-WRITTEN_BY = re.compile(r"^Written by forensics .*$", re.MULTILINE)
+WRITTEN_BY = re.compile(r"^(.* forensics) \d\S*, .*`\.$", re.MULTILINE)
 FILES = ("report.md", "report.json")
+TRANSLATED = ("crm-freeze", "s10-quiet-day")
+"""Fixtures whose page is approved in every language."""
 
 
 def names() -> list[str]:
@@ -79,10 +83,22 @@ def tell(found: Case, *, redact: bool = True) -> tuple[dict[str, Any], str]:
     return document, markdown(document)
 
 
+def other_languages() -> tuple[str, ...]:
+    """Name the languages besides English."""
+    from forensics.model import texts
+
+    return texts.languages()[1:]
+
+
+def files(name: str) -> tuple[str, ...]:
+    """Name the approved files of a fixture."""
+    return (*FILES, *(f"report.{tag}.md" for tag in other_languages() if name in TRANSLATED))
+
+
 @functools.cache
-def report(name: str) -> tuple[dict[str, Any], str]:
+def report(name: str, language: str = "en") -> tuple[dict[str, Any], str]:
     """Return the document and the page of a whole fixture, computed once; not to be changed."""
-    document, page = tell(case(name))
+    document, page = tell(dataclasses.replace(case(name), language=language))
     return json.loads(json.dumps(document)), page
 
 
@@ -105,21 +121,24 @@ def compact(value: Any) -> str:
 
 def normal(file: str, text: str) -> str:
     """Blank what each release and each new signature changes."""
-    if file == "report.md":
-        return WRITTEN_BY.sub("Written by forensics.", text)
+    if file.endswith(".md"):
+        return WRITTEN_BY.sub(r"\1.", text)
     return dump(json.loads(text) | {"tool": {}})
 
 
 def produced(name: str) -> dict[str, str]:
     """Return the files of a fixture as the pipeline writes them now."""
     document, page = report(name)
-    return {"report.md": page, "report.json": dump(document)}
+    translated = {f"report.{tag}.md": report(name, tag)[1] for tag in other_languages() if name in TRANSLATED}
+    return {"report.md": page, "report.json": dump(document), **translated}
 
 
 def expected(name: str) -> dict[str, str]:
     """Return the approved files of a fixture, empty where there are none yet."""
     folder = INCIDENTS / name / "expected"
-    return {file: (folder / file).read_text("utf-8") if (folder / file).exists() else "" for file in FILES}
+    return {
+        file: (folder / file).read_text("utf-8") if (folder / file).exists() else "" for file in files(name)
+    }
 
 
 def difference(name: str, file: str) -> str:
@@ -160,7 +179,7 @@ def say(line: str) -> None:
 
 def show(name: str, *, writing: bool) -> bool:
     """Compare one fixture, write what changed if asked to, and say so; True where nothing is left to do."""
-    changed = {file: diff for file in FILES if (diff := difference(name, file))}
+    changed = {file: diff for file in files(name) if (diff := difference(name, file))}
     for file, diff in changed.items():
         sys.stdout.write(diff)
         if writing:

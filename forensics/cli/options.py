@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from forensics.model.texts import languages
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -43,7 +45,9 @@ SHARED = (
         help="Zone of the report and of times that carry none, e.g. America/Sao_Paulo.",
     ),
     click.option(
-        "--lang", type=click.Choice(["en", "pt-BR"]), help="Language of the report (English only, so far)."
+        "--lang",
+        type=click.Choice(languages()),
+        help="Language of the report (default: the case file's, else en).",
     ),
     click.option(
         "--since",
@@ -116,8 +120,6 @@ def build(**said: Any) -> Options:
         )
     if said["engine"] != "local":
         raise UsageError("only local is available yet", where="--engine", remedy="leave the option out")
-    if said.get("lang") == "pt-BR":
-        click.echo("forensics: Portuguese is not available yet; the report is in English", err=True)
     return Options(
         tz=said["tz"], lang=said["lang"], case=said["case"], since=said["since"], until=said["until"], units=tuple(said["units"]), signatures=tuple(said["signatures"]),
         formats=tuple(said["formats"]),

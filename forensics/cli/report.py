@@ -115,6 +115,7 @@ def chart_files(
 def annex(document: dict[str, Any], *, as_lines: bool) -> str:
     """Return every cited line."""
     from forensics.report.markdown import fence, inline
+    from forensics.report.statements import catalogue
 
     names = {source["id"]: source["name"] for source in document["sources"]}
     if as_lines:
@@ -130,7 +131,8 @@ def annex(document: dict[str, Any], *, as_lines: bool) -> str:
         f"## {item['id']} {inline(names[item['source']])}:{item['line']} {item['at'] or ''}\n\n{fence(item['text'].splitlines() or [''])}\n"
         for item in document["evidence"]
     ]
-    return "\n".join(["# Evidence", "", "## Timeline, all rows", "", *rows, "", *parts])
+    words = catalogue(document["case"]["language"])["annex"]
+    return "\n".join([f"# {words['title']}", "", f"## {words['timeline']}", "", *rows, "", *parts])
 
 
 def tell(document: dict[str, Any], files: list[Path], output: Path) -> None:

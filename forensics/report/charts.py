@@ -21,10 +21,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from forensics.model.texts import ENGLISH
+from forensics.report.language import speak
+from forensics.report.statements import catalogue
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import altair as alt
+
+    from forensics.report.language import Language
 
 Document = dict[str, Any]
 Row = dict[str, Any]
@@ -97,60 +103,6 @@ EVENT_SHAPES: Final = {
 """Kinds of timeline items that are drawn as events, the weightiest first: they get a label where room is short."""
 KINDS_BY_WEIGHT: Final = tuple(EVENT_SHAPES)
 
-LANGUAGES: Final = ("en", "pt-BR")
-WORDS: Final = {
-    "incident": ("Incident", "Incidente"),
-    "timeline": ("Timeline", "Linha do tempo"),
-    "quiet": ("No incident", "Nenhum incidente"),
-    "ongoing": ("ongoing", "em curso"),
-    "to": ("to", "a"),
-    "since": ("since", "desde"),
-    "local": ("Local time", "Hora local"),
-    "shaded": ("Shaded: the incident.", "Sombreado: o incidente."),
-    "shown": ("Shown", "Exibido"),
-    "failure_lane": ("Failures", "Falhas"),
-    "other": ("other kinds", "outros tipos"),
-    "per": ("per", "a cada"),
-    "probes": ("Probes", "Sondas"),
-    "answered": ("answered", "respondidas"),
-    "late": ("late", "atrasadas"),
-    "missed": ("missed", "perdidas"),
-    "failed": ("failed", "com falha"),
-    "every": ("every", "a cada"),
-    "quiet_lane": ("Silence and stalls", "Silêncio e paradas"),
-    "silent": ("silent", "em silêncio"),
-    "stalled": ("stalled", "parado"),
-    "peak": ("peak", "pico"),
-    "limit": ("limit", "limite"),  # codespell:ignore limite
-    "off_scale": ("off the scale", "fora da escala"),
-    "blind_lane": ("Monitor blind", "Monitor cego"),
-    "events": ("Events", "Eventos"),
-    "not_drawn": ("more not drawn", "a mais, sem desenho"),
-    "unlabelled": ("more without a label", "sem rótulo"),
-    "nothing": (
-        "No timeline: there is nothing to draw in this window.",
-        "Sem linha do tempo: não há o que desenhar nesta janela.",
-    ),
-    "blind": ("blind", "cego"),
-    "frozen": ("frozen", "congelado"),
-    "paused": ("paused", "pausado"),
-    "truncated": ("truncated", "truncado"),
-    "pruned": ("pruned", "expurgado"),
-    "monitor_fault": ("monitor fault", "falha do monitor"),
-    "restart": ("restart", "reinício"),
-    "start": ("start", "início"),
-    "stop": ("stop", "parada"),
-    "kill": ("kill", "encerrado à força"),
-    "deploy": ("deploy", "implantação"),
-    "alert": ("alert", "alerta"),
-    "detected": ("detected", "detectado"),
-    "acknowledged": ("acknowledged", "reconhecido"),
-    "mitigated": ("mitigated", "mitigado"),
-    "note": ("note", "nota"),
-    "earlier": ("or earlier", "ou antes"),
-}
-"""Each word in the order of `LANGUAGES`."""
-
 
 @dataclass(frozen=True)
 class Span:
@@ -173,9 +125,14 @@ class View:
     hi: int
     offset: timedelta
     zone: str
-    words: Mapping[str, str]
+    language: Language
     theme: str = "light"
     incidents: tuple[Span, ...] = ()
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """The words of the language."""
+        return _words(self.language)
 
     @property
     def colours(self) -> dict[str, str]:
@@ -253,7 +210,7 @@ def timeline_alt(document: Document) -> str:
     view = _view(document, "light")
     lanes = [] if view is None else _lanes(document, view)
     if view is None or not lanes:
-        return _words(document)["nothing"]
+        return _words(_language(document))["nothing"]
     shown = f"{view.words['shown']}: {_clock(view.lo)} {view.words['to']} {_clock(view.hi, view.lo)}"
     parts = [_headline(document, view), _zone(view)] + ([shown] if _primary(document) else [])
     parts += [*_say_failures(document, view), *_say_probes(document, view), *_say_spans(document, view)]
@@ -264,11 +221,15 @@ def timeline_alt(document: Document) -> str:
 # Where and when
 
 
-def _words(document: Document) -> Mapping[str, str]:
-    """Look up the words of the case's language; English for one we do not speak."""
-    language = document["case"].get("language")
-    column = LANGUAGES.index(language) if language in LANGUAGES else 0
-    return {name: pair[column] for name, pair in WORDS.items()}
+def _language(document: Document) -> Language:
+    """Return the case's language; English for one we do not speak."""
+    return speak(document["case"].get("language") or ENGLISH)
+
+
+def _words(language: Language) -> Mapping[str, str]:
+    """Look up the words of a language."""
+    words: dict[str, str] = catalogue(language.tag)["chart"]
+    return words
 
 
 def _ms(instant: datetime, offset: timedelta) -> int:
@@ -299,9 +260,9 @@ def _view(document: Document, theme: str) -> View | None:
     if hi <= lo:
         return None
     zone = document["case"].get("timezone") or ""
-    bare = View(lo, hi, offset, zone, _words(document), theme)
+    bare = View(lo, hi, offset, zone, _language(document), theme)
     spans = tuple(_incident_spans(document, bare))
-    return View(lo, hi, offset, zone, bare.words, theme, spans)
+    return replace(bare, incidents=spans)
 
 
 def _incident_spans(document: Document, view: View) -> Iterable[Span]:
@@ -367,9 +328,9 @@ def _lasting(seconds: float) -> str:
     return " ".join(parts[:2]) or "0 s"
 
 
-def _number(value: float) -> str:
+def _number(value: float, view: View) -> str:
     """Show a number without an exponent and without needless zeros."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    return view.language.number(round(value, 2))
 
 
 def _more(view: View, cut: int) -> str:
@@ -377,9 +338,9 @@ def _more(view: View, cut: int) -> str:
     return f" (+{cut} {view.words['not_drawn']})" if cut > 0 else ""
 
 
-def _kind(family: str) -> str:
+def _kind(family: str, view: View) -> str:
     """Show a family's slug as words."""
-    return family.replace("_", " ")
+    return view.language.text(family.replace("_", " "), "family")
 
 
 def _headline(document: Document, view: View) -> str:
@@ -455,7 +416,8 @@ def _failure_lanes(chart: Row, view: View) -> list[Lane]:
     ranked = sorted(counts, key=lambda key: (-sum(counts[key].values()), key))
     named = ranked if len(ranked) <= MOST_FAILURE_LANES else ranked[: MOST_FAILURE_LANES - 1]
     lanes = [
-        _failure_lane(n, f"{key[0]} {_kind(key[1])}", counts[key], step, view) for n, key in enumerate(named)
+        _failure_lane(n, f"{key[0]} {_kind(key[1], view)}", counts[key], step, view)
+        for n, key in enumerate(named)
     ]
     rest: dict[int, int] = defaultdict(int)
     for key in ranked[len(named) :]:
@@ -663,9 +625,9 @@ def _sample_lane(number: int, name: str, rows: list[Row], view: View) -> Lane:
         mark = {"type": "rule", "color": view.colours["ink"], "strokeDash": [6, 4], "strokeWidth": 1.2}
         marks.insert(0, Marks("limit", mark, [{"value": limit}]))
     marks += _figures(rows, peak, view)
-    title = _clean(f"{name}, {view.words['peak']} {_number(peak['value'])}", 60)
+    title = _clean(f"{name}, {view.words['peak']} {_number(peak['value'], view)}", 60)
     if limit is not None:
-        title += f", {view.words['limit']} {_number(limit)}" + (
+        title += f", {view.words['limit']} {_number(limit, view)}" + (
             "" if drawn else f" ({view.words['off_scale']})"
         )
     return Lane(f"samples_{number}", title, 64, marks, top=top * HEADROOM, ticks=(0, top))
@@ -690,7 +652,7 @@ def _figures(rows: list[Row], peak: Row, view: View) -> list[Marks]:
     for row in (peak, *ends):
         x = view.px(row["at"])
         side = "left" if x < CLEAR_PX else "right" if x > PLOT - CLEAR_PX else "center"
-        sides[side][row["at"]] = {"at": row["at"], "value": row["value"], "text": _number(row["value"])}
+        sides[side][row["at"]] = {"at": row["at"], "value": row["value"], "text": _number(row["value"], view)}
     return [
         marks
         for side, rows in sides.items()
@@ -789,7 +751,7 @@ def _say_failures(document: Document, view: View) -> list[str]:
     if not counts:
         return []
     each = [
-        f"{_clean(f'{service} {_kind(family)}', 60)} {sum(found.values())}"
+        f"{_clean(f'{service} {_kind(family, view)}', 60)} {sum(found.values())}"
         for (service, family), found in sorted(counts.items(), key=lambda i: (-sum(i[1].values()), i[0]))
     ]
     total = sum(sum(found.values()) for found in counts.values())
@@ -829,12 +791,12 @@ def _say_samples(document: Document, view: View) -> list[str]:
     said = []
     for name, rows in _series(document.get("chart") or {}, view).items():
         peak = max(rows, key=_value)
-        before, after = (_number(row["value"]) for row in _around(rows, peak, view))
+        before, after = (_number(row["value"], view) for row in _around(rows, peak, view))
         limit = next((row["limit"] for row in reversed(rows) if row["limit"] is not None), None)
-        path = f"{before} {view.words['to']} {after}, {view.words['peak']} {_number(peak['value'])}"
+        path = f"{before} {view.words['to']} {after}, {view.words['peak']} {_number(peak['value'], view)}"
         said.append(
             f"{_clean(name, 60)}: {path}"
-            + (f", {view.words['limit']} {_number(limit)}" if limit is not None else "")
+            + (f", {view.words['limit']} {_number(limit, view)}" if limit is not None else "")
         )
     return said
 
@@ -998,7 +960,7 @@ def _finish(svg: str, document: Document, theme: str) -> str:
 
     svg = re.sub(r'(\bid=")(\w+)(")', renamed, svg)
     svg = re.sub(r"(url\(#)(\w+)(\))", renamed, svg)
-    words = _words(document)
+    words = _words(_language(document))
     about = (
         f'<title id="{prefix}-title">{html.escape(words["timeline"], quote=False)}</title>'
         f'<desc id="{prefix}-desc">{html.escape(timeline_alt(document), quote=False)}</desc>'

@@ -31,7 +31,7 @@ from forensics.report.masking import Masker
 from forensics.report.statements import Statements, iso, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from forensics.model.case import Case
     from forensics.model.digest import Evidence
@@ -62,6 +62,7 @@ class Builder:
     def __init__(self, case: Case) -> None:
         self.case = case
         self.words = Statements(case.language, case.known.zone)
+        self.text = self.words.language.text
         self.zone: ZoneInfo = self.words.zone
         self.incidents = case.facts[Incidents].items
         self.primary = case.facts[Incidents].primary()
@@ -208,7 +209,7 @@ class Builder:
 
     def source(self, source: Source) -> dict[str, Any]:
         """Return one source with what its services are declared to have lost."""
-        row = source_row(source, self.zone)
+        row = source_row(source, self.zone, self.words.language.note)
         for loss in self.case.facts[Losses].items:
             if loss.service in source.services or loss.ref.source == source.index:
                 values = {"n": loss.n, "service": loss.service, "at": loss.at}
@@ -379,13 +380,13 @@ class Builder:
         return [
             {
                 "id": j.id,
-                "title": j.title,
+                "title": self.text(j.title),
                 "verdict": j.verdict.value,
                 "why": self.words.say(f"why.{j.why}", j.values),
-                "scope": j.scope,
+                "scope": self.text(j.scope),
                 "for": self.places(j.supports[:6]),
                 "against": self.places(j.contradicts[:4]),
-                "needs": needs(j.needs),
+                "needs": self.needs(j.needs),
             }
             for j in self.case.diagnosis.judgements
         ]
@@ -416,10 +417,23 @@ class Builder:
     def findings(self) -> list[dict[str, Any]]:
         """Return all findings with their text."""
         return [
-            {"id": f"F{index}", "section": f.section, "key": f.key, "text": sentence(f.key, self.words.say(f.key, f.values)), "grade": f.grade.value, "method": f.method, "formula": f.formula, "evidence": self.places(f.refs),
-             "scope": f.scope, "alternatives": list(f.alternatives), "needs": needs(f.needs)}
+            {"id": f"F{index}", "section": f.section, "key": f.key, "text": self.sentence(f.key, f.values), "grade": f.grade.value, "method": self.text(f.method), "formula": self.words.language.note(f.formula) if f.formula else f.formula, "evidence": self.places(f.refs),
+             "scope": self.text(f.scope) if f.scope else f.scope, "alternatives": [self.text(other) for other in f.alternatives], "needs": self.needs(f.needs)}
             for index, f in enumerate(self.case.diagnosis.findings, start=1)
         ]  # fmt: skip
+
+    def sentence(self, key: str, values: dict[str, Any]) -> str:
+        """Return a finding's text; the reason of a verdict begins with a capital where it stands as one."""
+        text = self.words.say(key, values)
+        capital = key.startswith("why.") and self.words.opens_with_words(key)
+        return text[:1].upper() + text[1:] if capital else text
+
+    def needs(self, items: Iterable[Need]) -> list[dict[str, str]]:
+        """Return needs as JSON values; a command is the same in every language."""
+        return [
+            {"input": self.text(item.input), "command": item.command, "expires": self.text(item.expires)}
+            for item in items
+        ]
 
     def not_determined(self) -> list[dict[str, Any]]:
         """Return the open questions; hypotheses that need the same input are asked together."""
@@ -428,7 +442,7 @@ class Builder:
             entry = {
                 "question": self.words.say(question.question, question.values),
                 "reason": question.reason,
-                "needs": needs(question.needs),
+                "needs": self.needs(question.needs),
                 "hypothesis": question.hypothesis,
             }
             twin = next(
@@ -557,16 +571,6 @@ class Builder:
         return reasons
 
 
-def sentence(key: str, text: str) -> str:
-    """Begin the reason of a verdict with a capital where it stands as a finding; names keep theirs."""
-    return text[:1].upper() + text[1:] if key.startswith("why.") and text[:2] in ("a ", "n ") else text
-
-
-def needs(items: Iterable[Need]) -> list[dict[str, str]]:
-    """Return needs as JSON values."""
-    return [{"input": item.input, "command": item.command, "expires": item.expires} for item in items]
-
-
 def whole(value: float | None) -> float | int | None:
     """Return a whole number as an integer."""
     return int(value) if value is not None and float(value).is_integer() else value
@@ -583,13 +587,13 @@ def covered_days(case: Case) -> list[dict[str, Any]]:
     return [{"date": date, "partial": partial} for date, partial in case.facts[Daily].days]
 
 
-def source_row(source: Source, zone: ZoneInfo) -> dict[str, Any]:
-    """Return one source."""
+def source_row(source: Source, zone: ZoneInfo, note: Callable[[str], str] = str) -> dict[str, Any]:
+    """Return one source; ``note`` says in the report's language what the reading found to remark."""
     lines = source.lines
     return {
         "id": source.id, "name": source.name, "sha256": source.sha256, "bytes": source.size, "transport": source.transport, "message_formats": list(source.message_formats),
         "zone": {"name": source.zone.name, "rule": source.zone.rule}, "first": iso(source.first_us, zone), "last": iso(source.last_us, zone),
         "lines": {"total": lines.total, "in_records": lines.in_records, "blank": lines.blank, "unparsed": lines.unparsed} if lines else None,
-        "records": source.records, "copy_of": f"s{source.copy_of + 1}" if source.copy_of is not None else None, "limits": list(source.limits) + ([source.zone.why] if source.zone.why else []),
-        "skipped": source.skipped,
+        "records": source.records, "copy_of": f"s{source.copy_of + 1}" if source.copy_of is not None else None, "limits": [note(limit) for limit in (*source.limits, source.zone.why) if limit],
+        "skipped": note(source.skipped) if source.skipped is not None else None,
     }  # fmt: skip

@@ -2,16 +2,23 @@
 
     ``2026-09-09T09:42:26.412000-03:00``  ->  ``2026-09-09 09:42:26.412 -03:00``
 
-Words live in the templates; only unit names live here.
+Instants look alike in every language, so that they can be copied; numbers and units are those of the language.
 """
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from forensics.report.language import speak
+
+if TYPE_CHECKING:
+    from forensics.report.language import Language
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
 OPEN = "\N{GREATER-THAN OR EQUAL TO} "
 """Stands before a number that is a lower bound."""
+ENGLISH = speak("en")
 SLACK = 12
 """Characters: the notice of a cut is about as long as this."""
 
@@ -53,34 +60,40 @@ def elapsed(start: str | None, end: str | None) -> float | None:
         return None
 
 
-def duration(seconds: float) -> str:
+def duration(seconds: float, language: Language = ENGLISH) -> str:
     """Show seconds exactly, and from one minute on also in larger units: ``542 s (9 min 2 s)``."""
-    exact = f"{number(seconds)} s"
+    exact = f"{number(seconds, language)} {language.unit('s')}"
     if abs(seconds) < 60:
         return exact
     rest, parts = round(abs(seconds), 6), []
     for name, size in UNITS:
         whole, rest = divmod(rest, size)
         if whole:
-            parts.append(f"{whole:.0f} {name}")
+            parts.append(f"{number(whole, language)} {language.unit(name)}")
     rest = round(rest, 6)
     if rest:
-        parts.append(f"{number(rest)} s")
+        parts.append(f"{number(rest, language)} {language.unit('s')}")
     return f"{exact} ({'-' if seconds < 0 else ''}{' '.join(parts)})"
 
 
-def number(value: float) -> str:
+def number(value: float, language: Language = ENGLISH) -> str:
     """Show a number without a needless fraction: ``300``, ``88.1``."""
-    return f"{value:.6f}".rstrip("0").rstrip(".")
+    return language.number(value)
 
 
-def count(least: int, most: int | None = None, *, bound: str = "exact") -> str:
+def count(least: int, most: int | None = None, *, bound: str = "exact", language: Language = ENGLISH) -> str:
     """Show a count with its bounds: ``66``, ``≥ 66`` (a lower bound) or ``26 to 27`` (a range)."""
     if bound != "exact" and (most is None or most <= least):
-        return f"{OPEN}{least}"
+        return f"{OPEN}{number(least, language)}"
     if most is not None and most > least:
-        return f"{least} to {most}"
-    return str(least)
+        return interval(least, most, language)
+    return number(least, language)
+
+
+def interval(least: float, most: float, language: Language = ENGLISH) -> str:
+    """Show the two ends of a range: ``26 to 27``."""
+    said = language.text("{least} to {most}")
+    return said.format(least=number(least, language), most=number(most, language))
 
 
 def clip(text: str, most: int) -> tuple[str, int]:

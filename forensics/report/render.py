@@ -11,19 +11,21 @@ import re
 import shlex
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
 
+from forensics.model import texts
 from forensics.report import markdown as md
 from forensics.report import prose
+from forensics.report.language import speak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from importlib.resources.abc import Traversable
+
+    from forensics.report.language import Language
 
 LONGEST = 10_999
 """Characters of a report: under 11,000, so that it fits a ticket beside its discussion."""
@@ -47,8 +49,8 @@ STORY = (
 KEPT = frozenset({"summary", "times", "timeline", "mechanism", "ruled_out", "alert"})
 """Sections that are shortened last."""
 
-NOTICE = re.compile(r"(\d+) more [a-z ]+: run with ")
-"""How the phrase `more` begins."""
+NOTICE = re.compile(r"(?!- )[^\d`|]*(\d[\d.,]*)[^`|]*`--evidence FILE`")
+"""The phrase `more`, in any language: the number comes first."""
 
 
 class Markdown(str):
@@ -104,14 +106,9 @@ LEVELS = (
     ),
     Limits(text=320, why=64, refs=1, findings=8, timeline=13, rows=3, minutes=8, evidence=1, line=40, pad=""),
     Limits(text=300, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=1, line=40, pad=""),
+    Limits(text=240, why=44, refs=1, findings=7, timeline=12, rows=2, minutes=6, evidence=1, line=32, pad=""),
 )
 """From roomy to tight; the first that fits is used."""
-
-
-def template_root() -> Traversable:
-    """Return the folder of the templates: the wheel's package data, else the checkout's ``templates/``."""
-    packed = files("forensics") / "_templates"
-    return packed if packed.is_dir() else Path(__file__).parents[2] / "templates"
 
 
 def markdown(document: dict[str, Any]) -> str:
@@ -136,8 +133,14 @@ class Page:
         self.limits = limits
         self.named: dict[str, None] = {}
         self.known = {line["id"]: line for line in document["evidence"]}
+        self.language = speak(document["case"].get("language") or texts.ENGLISH)
         self.env = env
-        self.env.globals |= {"page": self, "limit": limits, "doc": document, **_helpers(limits)}
+        self.env.globals |= {
+            "page": self,
+            "limit": limits,
+            "doc": document,
+            **_helpers(limits, self.language),
+        }
         self.env.globals["kit"] = self.env.get_template("kit/markdown.j2").make_module()
         self.env.globals["say"] = self.env.get_template("kit/phrases.j2").make_module()
 
@@ -223,7 +226,7 @@ class Page:
         """Show how often a signature's operation failed, with its bounds."""
         most = signature["failures_max"]
         bound = "at_least" if most is None else signature["bound"]
-        return prose.count(signature["failures"], most, bound=bound)
+        return prose.count(signature["failures"], most, bound=bound, language=self.language)
 
     def broken_beats(self) -> list[dict[str, Any]]:
         """Return the probe series in which an answer was late, missed or failed."""
@@ -299,7 +302,7 @@ class _Loader(BaseLoader):
 def _environment() -> Environment:
     """Return the templates' environment: whatever is not Markdown yet is escaped as plain text."""
     return Environment(
-        loader=_Loader(template_root()),
+        loader=_Loader(texts.root()),
         autoescape=True,
         finalize=_finalize,
         undefined=StrictUndefined,
@@ -319,22 +322,45 @@ def _finalize(value: Any) -> Any:
     return Markdown(f"{before}{md.inline(text)}{f'… (+{left})' if left else after}")
 
 
-def _helpers(limits: Limits) -> dict[str, Any]:
+def _helpers(limits: Limits, language: Language) -> dict[str, Any]:
     """Return what every template may call."""
     return {
+        "_": partial(_message, language),
+        "pgettext": partial(_message_of, language),
+        "ngettext": partial(_counted, language),
         "code": lambda text: Markdown(md.code(text)),
-        "count": prose.count,
+        "count": partial(prose.count, language=language),
         "cut": _cut,
-        "duration": prose.duration,
+        "duration": partial(prose.duration, language=language),
         "elapsed": prose.elapsed,
         "fence": lambda lines, info="": Markdown(md.fence(lines, info)),
         "instant": partial(prose.instant, fraction=False),
         "middle": _middle,
-        "number": prose.number,
+        "number": partial(prose.number, language=language),
         "row": partial(_row, limits.pad),
         "tight": _tight,
         "url": lambda path: Markdown(quote(path, safe="/._-")),
     }
+
+
+def _message(language: Language, message: str, **values: Any) -> Markdown:
+    """Say a message of the templates, which is Markdown; the values in it are escaped."""
+    return _filled(language.text(message), values)
+
+
+def _message_of(language: Language, context: str, message: str) -> Markdown:
+    """Say a message whose words mean something else elsewhere."""
+    return Markdown(language.text(message, context))
+
+
+def _counted(language: Language, one: str, many: str, n: int, **values: Any) -> Markdown:
+    """Say a message in the form that goes with a number, which it may name as ``{n}``."""
+    return _filled(language.plural(one, many, n), {"n": language.number(n), **values})
+
+
+def _filled(text: str, values: dict[str, Any]) -> Markdown:
+    """Put values into a message."""
+    return Markdown(text.format_map({key: str(_finalize(value)) for key, value in values.items()}))
 
 
 def _row(pad: str, cells: Iterable[Any]) -> Markdown:
@@ -432,7 +458,7 @@ def _shorten(section: str, fits: Callable[[str], bool], more: Callable[[int], st
 def _left_out(block: str) -> int:
     """Count what leaves the page with a block: a notice stands for as many as it names."""
     notice = NOTICE.match(block)
-    return int(notice[1]) if notice else 1
+    return int(re.sub(r"\D", "", notice[1])) if notice else 1
 
 
 def _is_lead(block: str) -> bool:

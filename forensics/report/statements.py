@@ -10,12 +10,14 @@ from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, StrictUndefined
 
+from forensics.model import texts
 from forensics.report import prose
-from forensics.report.render import template_root
+from forensics.report.language import speak
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+    from forensics.report.language import Language
 
 HALF = 500_000
 """Microseconds added before an instant is cut to the second, which rounds it."""
@@ -38,16 +40,20 @@ class Statements:
 
     def __init__(self, language: str, zone: str) -> None:
         self.zone = ZoneInfo(zone)
+        self.language = speak(language)
         self.environment = Environment(autoescape=False, undefined=StrictUndefined)  # noqa: S701 - plain text; the renderer escapes it
         self.environment.filters.update(
             at=self.at,
             clock=self.clock,
-            between=between,
-            span=span,
-            secs=lambda value: prose.duration(round(value)),
-            num=number,
+            between=self.between,
+            span=self.span,
+            secs=lambda value: prose.duration(round(value), self.language),
+            num=self.number,
+            form=self.language.form,
+            tr=self.language.text,
+            note=self.language.note,
         )
-        self.table = catalogue(language)
+        self.table = catalogue(self.language.tag)
         self.compiled: dict[str, Template] = {}
 
     def at(self, us: int) -> str:
@@ -58,6 +64,26 @@ class Statements:
         """Show the time of day of an instant."""
         return f"{moment(us + HALF, self.zone):%H:%M:%S}"
 
+    def between(self, edges: tuple[int, int]) -> str:
+        """Show the time between two instants as shown to the second, so that it equals their difference on the page."""
+        seconds = (edges[1] + HALF) // 1_000_000 - (edges[0] + HALF) // 1_000_000
+        return prose.duration(seconds, self.language)
+
+    def span(self, edges: tuple[float, float]) -> str:
+        """Show an interval of durations in one unit: ``6 to 10 min``."""
+        return span(edges, self.language)
+
+    def number(self, value: float | str) -> str:
+        """Show a number without a needless fraction: two digits of it below ten, one below a hundred."""
+        size = abs(float(value))
+        digits = 2 if size < 10 else 1 if size < 100 else 0
+        return prose.number(round(float(value), digits), self.language)
+
+    def opens_with_words(self, key: str) -> bool:
+        """Tell whether a statement begins with a word of its own, not with a name or a number that it is given."""
+        section, _, name = key.rpartition(".")
+        return str(self.table[section][name])[:1].isalpha()
+
     def say(self, key: str, values: dict[str, Any]) -> str:
         """Return one statement as plain text."""
         if key not in self.compiled:
@@ -66,26 +92,15 @@ class Statements:
         return " ".join(self.compiled[key].render(values).split())
 
 
-def between(edges: tuple[int, int]) -> str:
-    """Show the time between two instants as shown to the second, so that it equals their difference on the page."""
-    return prose.duration((edges[1] + HALF) // 1_000_000 - (edges[0] + HALF) // 1_000_000)
-
-
-def span(edges: tuple[float, float]) -> str:
+def span(edges: tuple[float, float], language: Language = prose.ENGLISH) -> str:
     """Show an interval of durations in one unit: ``6 to 10 min``."""
     edges = (round(edges[0]), round(edges[1]))
     unit, size = ("min", 60) if edges[0] >= 120 and not any(edge % 60 for edge in edges) else ("s", 1)
-    return f"{prose.number(edges[0] / size)} to {prose.number(edges[1] / size)} {unit}"
-
-
-def number(value: float | str) -> str:
-    """Show a number without a needless fraction: two digits of it below ten, one below a hundred."""
-    size = abs(float(value))
-    return prose.number(round(float(value), 2 if size < 10 else 1 if size < 100 else 0))
+    return f"{prose.interval(edges[0] / size, edges[1] / size, language)} {language.unit(unit)}"
 
 
 @cache
 def catalogue(language: str) -> dict[str, Any]:
     """Load the statements of a language."""
-    path = template_root() / "statements" / f"{language}.toml"
+    path = texts.root() / "statements" / f"{language}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))

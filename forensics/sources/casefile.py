@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensics.model.errors import UsageError
 from forensics.model.known import KnownEvent, PoolHint, ProbeHint
+from forensics.model.texts import languages
 from forensics.sources import clock
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ WORDS = {
 HEAD = re.compile(r"\s*\[{1,2}\s*([\w.-]+)\s*\]")
 KEY = re.compile(r"\s*([\w-]+)\s*=")
 KINDS = ("deploy", "detected", "acknowledged", "mitigated", "note")
-LANGUAGES = ("en",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +114,11 @@ def read(path: Path) -> CaseFile:
             "a source needs match", where=f"{name}: [[source]]", remedy='write match = "state/*.json"'
         )
     language = table.get("language")
-    if language is not None and language not in ("en", "pt-BR"):
+    if language is not None and language not in languages():
         raise UsageError(
-            f"unknown language {language!r}", where=f"{name}: language", remedy="use en or pt-BR"
+            f"unknown language {language!r}",
+            where=f"{name}: language",
+            remedy=f"use {' or '.join(languages())}",
         )
     for block in blocks["event"]:
         if block.get("kind") not in KINDS or "at" not in block:

@@ -16,7 +16,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from founding_chart import at, document
 
-from forensics.report.charts import EVENT_SHAPES, THEMES, WORDS, timeline_alt, timeline_png, timeline_svg
+from forensics.report.charts import EVENT_SHAPES, THEMES, timeline_alt, timeline_png, timeline_svg
+from forensics.report.statements import catalogue
 
 SVG = "{http://www.w3.org/2000/svg}"
 RENDER = """
@@ -332,8 +333,7 @@ def test_both_languages_say_the_same_numbers() -> None:
 
     assert "Incidente" in timeline_alt(doc)
     assert numbers[0] == numbers[1]
-    assert all(en and pt for en, pt in WORDS.values())
-    assert set(EVENT_SHAPES) <= set(WORDS)
+    assert set(EVENT_SHAPES) <= set(catalogue("en")["chart"])
 
 
 def test_far_limit_is_named_and_does_not_flatten_the_line() -> None:

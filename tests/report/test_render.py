@@ -11,6 +11,7 @@ import pytest
 from anatomy import HEADINGS
 from markdown_it import MarkdownIt
 
+from forensics.model import texts
 from forensics.report import render
 
 if TYPE_CHECKING:
@@ -519,6 +520,6 @@ def test_only_the_portable_subset_is_used() -> None:
 
 def test_templates_are_found() -> None:
     """There is one template per section, numbered in their order."""
-    names = sorted(f.name for f in (render.template_root() / "sections").iterdir() if f.name.endswith(".j2"))
+    names = sorted(f.name for f in (texts.root() / "sections").iterdir() if f.name.endswith(".j2"))
 
     assert [name[:2] for name in names] == [f"{n:02}" for n in range(1, 17)]
