@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import click
 
-COMMANDS = ("daily", "explain", "formats", "report", "signatures", "sources")
+COMMANDS = ("check", "daily", "explain", "formats", "report", "signatures", "sources")
 INTERRUPTED = 130
 TERMINATED = 143
 USAGE = 2
