@@ -21,7 +21,7 @@ from forensics.report import document as telling
 from forensics.report.comparison import Mismatch, shown
 from forensics.report.masking import RULES, Masker
 from forensics.report.render import markdown
-from forensics.sources import companions, streams
+from forensics.sources import clock, companions, streams
 from forensics.sources.discovery import Input, discover, natural
 from forensics.sources.limits import Limits
 
@@ -261,7 +261,7 @@ def place(entry: dict[str, Any], index: dict[str | None, int | None]) -> Ref | N
 
 def judged(said: Stated, found: Found, made: Again) -> Verdict:
     """Compare a report with what was made again."""
-    notes = [*found.notes, *versions(said, made)]
+    notes = [*found.notes, *versions(said, made), *own_times(said, made)]
     if said.document is None:
         differs, remarks, lines = comparison.pages(
             *(without_version(page) for page in (said.page, made.page))
@@ -289,6 +289,12 @@ def versions(said: Stated, made: Again) -> Iterator[str]:
         yield f"written by forensics {theirs}, checked by {ours}: numbers may differ for that reason"
     if not made.case.signatures_sha256.startswith(said.signatures_sha256 or "?"):
         yield f"written with other signatures (SHA-256 {said.signatures_sha256}, here {made.case.signatures_sha256}): numbers may differ for that reason"
+
+
+def own_times(said: Stated, made: Again) -> Iterator[str]:
+    """Say where instants rest on what a copy of a file may have lost."""
+    if clock.OWN_TIME in (json.dumps(made.document["sources"]) if said.document else made.page):
+        yield "lines without a year took it from their file's own time: instants agree only with copies that kept it (cp -p)"
 
 
 def without_version(page: str) -> str:

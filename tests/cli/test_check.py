@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 import zipfile
@@ -330,3 +331,15 @@ def test_a_name_from_a_report_writes_nothing_elsewhere(run, report, good, tmp_pa
     assert done.code in (0, 4)
     assert "\x1b" not in done.out + done.err
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_years_that_a_copy_has_lost_are_named_as_a_reason(run, tmp_path, file) -> None:
+    log = tmp_path / "api.log"
+    log.write_text("".join(f"Nov 29 12:01:{second} srv api[81]: INFO hello\n" for second in range(10, 60)))
+    os.utime(log, (1_700_000_000, 1_700_000_000))
+    out = tmp_path / "out"
+    assert run("report", log, "-o", out / "report.md", "--json", out / "report.json").code == 0
+    os.utime(log, (1_800_000_000, 1_800_000_000))
+    done = run("check", out / file, log)
+    assert done.code == 4
+    assert "took it from their file's own time" in done.err
