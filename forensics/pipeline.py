@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from forensics.model.plug import Parsed
     from forensics.model.signature import Signature
     from forensics.model.source import Source
+    from forensics.sources.discovery import Input
 
 QUOTE_BYTES = 1 << 16
 """Bytes read behind a quoted line: a record is shown from its first line on."""
@@ -67,8 +68,18 @@ class Options:
     tick: Callable[[str, int], None] | None = field(default=None, compare=False)
 
 
-def investigate(inputs: Iterable[str], options: Options) -> Case:
-    """Read all inputs and conclude what they allow; an unreadable input is listed, never fatal."""
+def investigate(
+    inputs: Iterable[str],
+    options: Options,
+    *,
+    found: list[Input] | None = None,
+    also: frozenset[Ref] = frozenset(),
+) -> Case:
+    """Read all inputs and conclude what they allow; an unreadable input is listed, never fatal.
+
+    ``found`` are inputs that were found already and go by the names that they bear there; ``also`` are places to quote beside
+    those that the conclusions cite.
+    """
     case_file = casefile.read(options.case) if options.case else casefile.CaseFile()
     zone = options.tz or case_file.timezone or clock.UTC
     clock.zone(zone)
@@ -76,7 +87,8 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     catalog = signatures(options, case_file)
     asked = list(inputs)
     newest = live.latest(asked)
-    plans = plan.make(discover(asked, window(options, zone, newest), options.limits), case_file.sources)
+    items = discover(asked, window(options, zone, newest), options.limits) if found is None else found
+    plans = plan.make(items, case_file.sources)
     evidence = gather(plans, Matcher(catalog), options, zone_rule(case_file, options, zone))
     known = Known(
         zone=zone, title=case_file.title, probes=case_file.probes, pools=case_file.pools, events=casefile.events(case_file, zone), max_connections=case_file.max_connections,
@@ -85,18 +97,32 @@ def investigate(inputs: Iterable[str], options: Options) -> Case:
     evidence = restricted(evidence, known, options.units)
     facts = analyses.run_all(evidence, known)
     diagnosis = diagnose(evidence, known, facts)
-    said = {
+    return Case(
+        evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, cited(diagnosis, facts) | also), version=tool_version(),
+        signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures),
+        language=options.lang or case_file.language or texts.ENGLISH, options=stated(options),
+    )  # fmt: skip
+
+
+def stated(options: Options) -> dict[str, Any]:
+    """Return what a report states of its options: all that is needed to make it again from the same inputs."""
+    limit = None if options.limits == streams.Limits() else options.limits.total
+    return {
         "tz": options.tz,
         "lang": options.lang,
         "since": options.since,
         "until": options.until,
         "unit": list(options.units),
+        "case": hashed([options.case])[0] if options.case else None,
+        "signatures": hashed(catalogue.files(options.signatures)),
+        "formats": hashed(catalogue.files(options.formats)),
+        "unpack_limit": limit,
     }
-    return Case(
-        evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, cited(diagnosis, facts)), version=tool_version(),
-        signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures),
-        language=options.lang or case_file.language or texts.ENGLISH, options=said,
-    )  # fmt: skip
+
+
+def hashed(paths: Iterable[Path]) -> list[dict[str, str]]:
+    """Name files by their content."""
+    return [{"name": path.name, "sha256": streams.sha256(path)} for path in paths]
 
 
 def survey(inputs: Iterable[str], options: Options, *, explain: bool = False) -> Evidence:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import click
 
-COMMANDS = ("budget", "daily", "explain", "formats", "report", "signatures", "sources")
+COMMANDS = ("budget", "check", "daily", "explain", "formats", "report", "signatures", "sources")
 INTERRUPTED = 130
 TERMINATED = 143
 USAGE = 2

@@ -53,6 +53,7 @@ BUCKETS = (60, 300, 900, 3600, 21600, 86400)
 def build(case: Case, *, redact: bool = True) -> dict[str, Any]:
     """Return the document of a case."""
     document = Builder(case).document()
+    document["options"]["redact"] = redact
     return cast("dict[str, Any]", Masker().document(document)) if redact else document
 
 

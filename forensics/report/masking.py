@@ -64,6 +64,10 @@ UNTOUCHED = (
     "command",
     "date",
     "cursor",
+    "tz",
+    "since",
+    "until",
+    "unit",
 )
 """Keys whose values the tool itself makes; a mask could only break them."""
 

@@ -51,6 +51,8 @@ KEPT = frozenset({"summary", "times", "timeline", "mechanism", "ruled_out", "ale
 
 NOTICE = re.compile(r"(?!- )[^\d`|]*(\d[\d.,]*)[^`|]*`--evidence FILE`")
 """The phrase `more`, in any language: the number comes first."""
+STATED = ("tz", "lang", "since", "until")
+"""Options whose values stand in the document as they were given."""
 
 
 class Markdown(str):
@@ -253,6 +255,20 @@ class Page:
         """Return the inputs that can be hashed where they lie, quoted for a shell."""
         names = [s["name"] for s in self.document["sources"] if s["sha256"] and "!" not in s["name"]]
         return [_shell_name(name) for name in (names if all else names[: self.limits.rows])]
+
+    def options(self, *, all: bool = True) -> str:  # noqa: A002 - reads well in a template
+        """Return the options that make this report again, for a shell; without `all` those that its JSON cannot hold."""
+        said = self.document["options"]
+        words = [part for key in STATED for part in (f"--{key}", said.get(key)) if all and said.get(key)]
+        for unit in said.get("unit") or () if all else ():
+            words += ["--unit", unit]
+        words += ["--case", said["case"]["name"]] if said.get("case") else []
+        for key in ("signatures", "formats"):
+            words += [f"--{key}", "DIR"] if said.get(key) else []
+        if all:
+            words += ["--unpack-limit", str(said["unpack_limit"])] if said.get("unpack_limit") else []
+            words += ["--no-redact"] if said.get("redact") is False else []
+        return "".join(f" {shlex.quote(word)}" for word in words)
 
     def chart(self, rows: list[dict[str, Any]]) -> list[str]:
         """Draw the failures over time."""

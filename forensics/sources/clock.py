@@ -211,6 +211,10 @@ def in_year(us: int, year: int) -> int:
     return round(moment.replace(year=year, day=day).timestamp() * 1e6)
 
 
+OWN_TIME = "the year is taken from the file's own time"
+"""Why a year was chosen where nothing else tells it; a copy of the file may have lost that time."""
+
+
 def guess_year(
     first: tuple[int, int],
     last: tuple[int, int],
@@ -245,4 +249,4 @@ def guess_year(
         year
     ):
         year -= 1
-    return year, "the year is taken from the file's own time"
+    return year, OWN_TIME

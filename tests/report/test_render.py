@@ -267,7 +267,6 @@ def test_founding_incident_says(title: str, wanted: str) -> None:
         ("Recurrence", "\n|Signature|"),
         ("Recurrence", "covers"),
         ("Pre-existing noise", "|"),
-        ("How to check this", "forensics check"),
     ],
 )
 def test_founding_incident_leaves_to_findings(title: str, unwanted: str) -> None:
