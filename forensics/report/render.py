@@ -353,9 +353,7 @@ def _helpers(limits: Limits, dialect: Dialect) -> dict[str, Any]:
 
 def _row(dialect: Dialect, pad: str, cells: Iterable[Any]) -> Markup:
     """Join cells to a table's row; an empty one is shown as a dash."""
-    return Markup(
-        dialect.row(pad, [str(_finalize(dialect, value)).strip() or UNKNOWN for value in cells])
-    )
+    return Markup(dialect.row(pad, [str(_finalize(dialect, value)).strip() or UNKNOWN for value in cells]))
 
 
 def _tight(text: str) -> Markup:
