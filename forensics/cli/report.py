@@ -28,6 +28,12 @@ FOUND = 1
     type=options.FILE,
     help="Write the report here (default: standard output); the timeline chart goes beside it.",
 )
+@click.option(
+    "--html",
+    "html_file",
+    type=options.FILE,
+    help="Write the report as one page for a browser here: all of it, with a timeline to zoom and filter.",
+)
 @click.option("--json", "json_file", type=options.FILE, help="Write report.json here.")
 @click.option(
     "--charts",
@@ -45,6 +51,7 @@ FOUND = 1
 def command(
     inputs: tuple[str, ...],
     output: Path | None,
+    html_file: Path | None,
     json_file: Path | None,
     charts: Path | None,
     evidence: Path | None,
@@ -60,8 +67,9 @@ def command(
     from forensics import pipeline
     from forensics.report import document as telling
     from forensics.report.render import markdown
+    from forensics.report.webpage import html
 
-    check_outputs((output, json_file, evidence), inputs)
+    check_outputs((output, html_file, json_file, evidence), inputs)
     with progress(said.pop("progress")) as tick:
         case = pipeline.investigate(inputs, options.build(tick=tick, **said))
         document = telling.build(case, redact=not no_redact)
@@ -69,6 +77,8 @@ def command(
         page = markdown(document)
     if output:
         files[output] = page
+    if html_file:
+        files[html_file] = html(document)
     if json_file:
         files[json_file] = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     if evidence:

@@ -18,6 +18,8 @@ import re
 from typing import TYPE_CHECKING
 from unicodedata import category
 
+from forensics.report.dialect import Dialect
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -30,6 +32,8 @@ MARKUP = re.compile(r"[\\`*\[\]<|~]|&(?=[#A-Za-z])|(?<![A-Za-z0-9])_|_(?![A-Za-z
 """Characters that mean something inside a line. ``_`` between two letters means nothing (6.2)."""
 FIRST = re.compile(r"[-+=>#]|\d{1,9}(?=[.)](?: |$))")
 """What opens a block when it stands first: list, quote, heading, rule."""
+TICKS = re.compile("`{3,}(?=[^`]*$)")
+"""How a line begins that opens a fence."""
 REACTS = re.compile(
     r"@|#\w|://|\$"
     r"|(?i:\bwww\.|\b(?:mailto|xmpp|javascript|data):|\bgh-\d)"
@@ -119,3 +123,37 @@ def _opening(word: str, *, more: bool) -> str:
 def _longest_run(text: str) -> int:
     """Count the backticks of the longest run of them."""
     return max(map(len, re.findall("`+", text)), default=0)
+
+
+def table_row(pad: str, cells: Iterable[str]) -> str:
+    """Join finished cells to a row of a table."""
+    return f"|{'|'.join(pad + row_safe(text) + pad for text in cells)}|"
+
+
+def _closing(line: str) -> str:
+    """Return the line that closes the fence which this line opens."""
+    opened = TICKS.match(line)
+    return opened[0] if opened else ""
+
+
+def _is_rule(line: str) -> bool:
+    """Tell whether a line is the rule below a table's head."""
+    return line.startswith("|---")
+
+
+def _is_lead(block: str) -> bool:
+    """Tell whether a block only leads to the next one: a table's head, "Failures ...:" before a chart."""
+    return "\n|---" in block or (block.rstrip().endswith(":") and not block.startswith(("- ", "|")))
+
+
+PORTABLE = Dialect(
+    kit="kit/markdown.j2",
+    inline=inline,
+    code=code,
+    fence=fence,
+    row=table_row,
+    closing=_closing,
+    joins=_is_rule,
+    leads=_is_lead,
+)
+"""The subset that every host renders."""

@@ -1,7 +1,7 @@
-"""Render report.json's document as the Markdown report: one template per section, in file order.
+"""Render report.json's document as the report: one template per section, in file order.
 
-Every ``{{ value }}`` of a template is escaped by `forensics.report.markdown.inline` unless it is Markdown
-already, so a template cannot forget it. A report that is too long for a ticket is rendered again with
+Every ``{{ value }}`` of a template is escaped by the dialect (`forensics.report.markdown.inline`) unless it is
+markup already, so a template cannot forget it. A report that is too long for a ticket is rendered again with
 tighter limits; whatever a limit leaves out is counted on the page.
 """
 
@@ -17,14 +17,15 @@ from urllib.parse import quote
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
 
 from forensics.model import texts
-from forensics.report import markdown as md
 from forensics.report import prose
 from forensics.report.language import speak
+from forensics.report.markdown import PORTABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from importlib.resources.abc import Traversable
 
+    from forensics.report.dialect import Dialect
     from forensics.report.language import Language
 
 LONGEST = 10_999
@@ -55,8 +56,8 @@ STATED = ("tz", "lang", "since", "until")
 """Options whose values stand in the document as they were given."""
 
 
-class Markdown(str):
-    """Text that is Markdown already and is not escaped again."""
+class Markup(str):
+    """Text that is markup of the page's dialect already and is not escaped again."""
 
     __slots__ = ()
 
@@ -91,6 +92,10 @@ class Limits:
     """What stands beside the content of a table's cell."""
 
 
+ROOMY = Limits(
+    text=4_000, why=1_200, refs=24, findings=60, timeline=400, rows=200, minutes=120, evidence=400, line=400
+)
+"""Where a ticket has room for more than the portable page."""
 PLACES = 40
 """Lines of evidence of which only the place is shown."""
 LEVELS = (
@@ -115,24 +120,32 @@ LEVELS = (
 
 def markdown(document: dict[str, Any]) -> str:
     """Render the whole report from a document of the shape of report.json."""
-    env = _environment()
-    for limits in LEVELS:
-        page = Page(document, limits, env)
+    return render(document, PORTABLE, LONGEST)
+
+
+def render(document: dict[str, Any], dialect: Dialect, longest: int) -> str:
+    """Render the whole report in a dialect, in at most `longest` characters."""
+    env = environment(dialect)
+    for limits in LEVELS if longest <= LONGEST else (ROOMY, *LEVELS):
+        page = Page(document, limits, env, dialect)
         sections = page.sections()
-        if _length(sections) <= LONGEST:
+        if _length(dialect, sections) <= longest:
             break
     else:
-        _squeeze(sections, page.more)
-    return "\n\n".join(sections.values()) + "\n"
+        _squeeze(sections, page, longest)
+    return "\n\n".join(_finished(dialect, sections)) + "\n"
 
 
 class Page:
     """One rendering at one level of tightness; remembers which evidence it has named."""
 
-    def __init__(self, document: dict[str, Any], limits: Limits, env: Environment) -> None:
+    def __init__(
+        self, document: dict[str, Any], limits: Limits, env: Environment, dialect: Dialect = PORTABLE
+    ) -> None:
         """Prepare the templates for `document`."""
         self.document = document
         self.limits = limits
+        self.dialect = dialect
         self.named: dict[str, None] = {}
         self.known = {line["id"]: line for line in document["evidence"]}
         self.language = speak(document["case"].get("language") or texts.ENGLISH)
@@ -141,9 +154,9 @@ class Page:
             "page": self,
             "limit": limits,
             "doc": document,
-            **_helpers(limits, self.language),
+            **_helpers(limits, dialect, self.language),
         }
-        self.env.globals["kit"] = self.env.get_template("kit/markdown.j2").make_module()
+        self.env.globals["kit"] = self.env.get_template(dialect.kit).make_module()
         self.env.globals["say"] = self.env.get_template("kit/phrases.j2").make_module()
 
     def sections(self) -> dict[str, str]:
@@ -168,13 +181,13 @@ class Page:
         incidents: list[dict[str, Any]] = self.document["incidents"]
         return next((i for i in incidents if i["primary"]), incidents[0] if incidents else None)
 
-    def refs(self, ids: Iterable[str]) -> Markdown:
+    def refs(self, ids: Iterable[str]) -> Markup:
         """Name evidence, as many ids as the limit allows, and remember what was named."""
         known = [i for i in dict.fromkeys(ids) if i in self.known]
         shown = known[: self.limits.refs]
         self.named.update(dict.fromkeys(shown))
         left = len(known) - len(shown)
-        return Markdown(", ".join(map(md.inline, shown)) + (f" +{left}" if left else ""))
+        return Markup(", ".join(map(self.dialect.inline, shown)) + (f" +{left}" if left else ""))
 
     def labels(self, ids: Iterable[str]) -> str:
         """Name incidents by their labels."""
@@ -274,15 +287,15 @@ class Page:
         """Draw the failures over time."""
         return prose.bars([(prose.clip(row["label"], 40)[0], row["count"]) for row in rows])
 
-    def clip(self, text: str, most: int) -> Markdown:
+    def clip(self, text: str, most: int) -> Markup:
         """Escape a text of at most `most` characters; what is cut off is counted."""
         head, left = prose.clip(text, most)
-        return Markdown(md.inline(head) + (f"… (+{left})" if left else ""))
+        return Markup(self.dialect.inline(head) + (f"… (+{left})" if left else ""))
 
-    def quote(self, text: str) -> Markdown:
+    def quote(self, text: str) -> Markup:
         """Quote a log line as code."""
         head, left = prose.clip(text, self.limits.line)
-        return Markdown(md.code(head) + (f" … (+{left})" if left else ""))
+        return Markup(self.dialect.code(head) + (f" … (+{left})" if left else ""))
 
     def _section(self, name: str, slug: str) -> str:
         """Render one section; the reason is given where it cannot be filled."""
@@ -293,7 +306,7 @@ class Page:
             text += f"\n\n{self.clip(reason, self.limits.text)}"
         elif "\n" not in text:
             text += f"\n\n{str(say.nothing(slug)).strip()}"
-        return text if slug != "summary" else _shorten(text, _is_brief, self.more, drop=-2)
+        return text if slug != "summary" else _shorten(text, _is_brief, self, drop=-2)
 
 
 class _Loader(BaseLoader):
@@ -315,79 +328,78 @@ class _Loader(BaseLoader):
         return sorted(f"{d.name}/{f.name}" for d in folders for f in d.iterdir() if f.name.endswith(".j2"))
 
 
-def _environment() -> Environment:
-    """Return the templates' environment: whatever is not Markdown yet is escaped as plain text."""
+def environment(dialect: Dialect) -> Environment:
+    """Return the templates' environment: whatever is not markup yet is escaped as plain text."""
     return Environment(
         loader=_Loader(texts.root()),
         autoescape=True,
-        finalize=_finalize,
+        finalize=partial(_finalize, dialect),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
 
 
-def _finalize(value: Any) -> Any:
-    """Escape a value unless it is Markdown; what is unknown is shown as a dash."""
+def _finalize(dialect: Dialect, value: Any) -> Any:
+    """Escape a value unless it is markup; what is unknown is shown as a dash."""
     if value is None:
-        return Markdown(UNKNOWN)
+        return Markup(UNKNOWN)
     if hasattr(value, "__html__"):
         return value
     text, left = prose.clip(str(value), NAME)
     before, after = " " * text.startswith(" "), " " * (len(text) > 1 and text.endswith(" "))
-    return Markdown(f"{before}{md.inline(text)}{f'… (+{left})' if left else after}")
+    return Markup(f"{before}{dialect.inline(text)}{f'… (+{left})' if left else after}")
 
 
-def _helpers(limits: Limits, language: Language) -> dict[str, Any]:
+def _helpers(limits: Limits, dialect: Dialect, language: Language) -> dict[str, Any]:
     """Return what every template may call."""
     return {
-        "_": partial(_message, language),
+        "_": partial(_message, language, dialect),
         "pgettext": partial(_message_of, language),
-        "ngettext": partial(_counted, language),
-        "code": lambda text: Markdown(md.code(text)),
+        "ngettext": partial(_counted, language, dialect),
+        "code": lambda text: Markup(dialect.code(text)),
         "count": partial(prose.count, language=language),
         "cut": _cut,
         "duration": partial(prose.duration, language=language),
         "elapsed": prose.elapsed,
-        "fence": lambda lines, info="": Markdown(md.fence(lines, info)),
+        "fence": lambda lines, info="": Markup(dialect.fence(lines, info)),
         "instant": partial(prose.instant, fraction=False),
         "middle": _middle,
         "number": partial(prose.number, language=language),
-        "row": partial(_row, limits.pad),
+        "row": partial(_row, dialect, limits.pad),
         "tight": _tight,
-        "url": lambda path: Markdown(quote(path, safe="/._-")),
+        "url": lambda path: Markup(quote(path, safe="/._-")),
     }
 
 
-def _message(language: Language, message: str, **values: Any) -> Markdown:
-    """Say a message of the templates, which is Markdown; the values in it are escaped."""
-    return _filled(language.text(message), values)
+def _message(language: Language, dialect: Dialect, message: str, **values: Any) -> Markup:
+    """Say a message of the templates, which is markup of any dialect; the values in it are escaped."""
+    return _filled(dialect, language.text(message), values)
 
 
-def _message_of(language: Language, context: str, message: str) -> Markdown:
+def _message_of(language: Language, context: str, message: str) -> Markup:
     """Say a message whose words mean something else elsewhere."""
-    return Markdown(language.text(message, context))
+    return Markup(language.text(message, context))
 
 
-def _counted(language: Language, one: str, many: str, n: int, **values: Any) -> Markdown:
+def _counted(language: Language, dialect: Dialect, one: str, many: str, n: int, **values: Any) -> Markup:
     """Say a message in the form that goes with a number, which it may name as ``{n}``."""
-    return _filled(language.plural(one, many, n), {"n": language.number(n), **values})
+    return _filled(dialect, language.plural(one, many, n), {"n": language.number(n), **values})
 
 
-def _filled(text: str, values: dict[str, Any]) -> Markdown:
+def _filled(dialect: Dialect, text: str, values: dict[str, Any]) -> Markup:
     """Put values into a message."""
-    return Markdown(text.format_map({key: str(_finalize(value)) for key, value in values.items()}))
+    return Markup(text.format_map({key: str(_finalize(dialect, value)) for key, value in values.items()}))
 
 
-def _row(pad: str, cells: Iterable[Any]) -> Markdown:
+def _row(dialect: Dialect, pad: str, cells: Iterable[Any]) -> Markup:
     """Join cells to a table's row; an empty one is shown as a dash."""
-    shown = (str(_finalize(value)).strip() or UNKNOWN for value in cells)
-    return Markdown(f"|{'|'.join(pad + md.row_safe(text) + pad for text in shown)}|")
+    return Markup(dialect.row(pad, [str(_finalize(dialect, value)).strip() or UNKNOWN for value in cells]))
 
 
-def _tight(text: str) -> Markdown:
+def _tight(text: str) -> Markup:
     """Drop blank lines and the blanks around lines: the rows of a table must touch."""
-    return Markdown("\n".join(line.strip() for line in str(text).splitlines() if line.strip()))
+    return Markup("\n".join(line.strip() for line in str(text).splitlines() if line.strip()))
 
 
 def _shell_name(name: str) -> str:
@@ -429,19 +441,24 @@ def _slug(name: str) -> str:
     return name.split("/")[1][3:-3].replace("-", "_")
 
 
-def _length(sections: dict[str, str]) -> int:
+def _finished(dialect: Dialect, sections: dict[str, str]) -> list[str]:
+    """Return the sections as they are written."""
+    return [dialect.finish(slug, text) for slug, text in sections.items()]
+
+
+def _length(dialect: Dialect, sections: dict[str, str]) -> int:
     """Count the characters of the report, blank lines between sections included."""
-    return sum(len(text) + 2 for text in sections.values())
+    return sum(len(text) + 2 for text in _finished(dialect, sections))
 
 
-def _squeeze(sections: dict[str, str], more: Callable[[int], str]) -> None:
+def _squeeze(sections: dict[str, str], page: Page, longest: int) -> None:
     """Shorten the longest sections, a quarter at a time, until the report fits; the headings stay."""
     whole = dict(sections)
     longer = list(sections)
-    while _length(sections) > LONGEST and longer:
+    while _length(page.dialect, sections) > longest and longer:
         slug = max(longer, key=lambda name: len(sections[name]) // (3 if name in KEPT else 1))
         fits = partial(_is_within, len(sections[slug]) * 3 // 4)
-        text = _shorten(whole[slug], fits, more, drop=-2 if slug == "summary" else -1)
+        text = _shorten(whole[slug], fits, page, drop=-2 if slug == "summary" else -1)
         if len(text) < len(sections[slug]):
             sections[slug] = text
         else:
@@ -453,21 +470,21 @@ def _is_within(goal: int, text: str) -> bool:
     return len(text) <= goal
 
 
-def _shorten(section: str, fits: Callable[[str], bool], more: Callable[[int], str], *, drop: int = -1) -> str:
+def _shorten(section: str, fits: Callable[[str], bool], page: Page, *, drop: int = -1) -> str:
     """Drop whole rows, list items and fences until the section fits, and say how many.
 
     They are dropped from the end, or before the last one (`drop` is -2): a summary ends in the
     greatest unknown, which must stay.
     """
-    kept, left = _blocks(section), 0
+    kept, left = _blocks(section, page.dialect), 0
     text = section
     if NOTICE.match(kept[-1]):
         left = _left_out(kept.pop())
     while not fits(text) and len(kept) > 1:
         left += _left_out(kept.pop(drop if len(kept) > 2 else -1))
-        while len(kept) > 1 and _is_lead(kept[-1]):
+        while len(kept) > 1 and page.dialect.leads(kept[-1]):
             kept.pop()
-        text = "\n".join(kept).rstrip("\n") + f"\n\n{more(left)}"
+        text = "\n".join(kept).rstrip("\n") + f"\n\n{page.more(left)}"
     return text
 
 
@@ -477,21 +494,15 @@ def _left_out(block: str) -> int:
     return int(re.sub(r"\D", "", notice[1])) if notice else 1
 
 
-def _is_lead(block: str) -> bool:
-    """Tell whether a block only leads to the next one: a table's head, "Failures ...:" before a chart."""
-    return "\n|---" in block or (block.rstrip().endswith(":") and not block.startswith(("- ", "|")))
-
-
-def _blocks(section: str) -> list[str]:
+def _blocks(section: str, dialect: Dialect) -> list[str]:
     """Split a section into what can be dropped as a whole: a row, an item, a paragraph, a fence."""
     blocks: list[str] = []
-    ticks = ""
+    closing = ""
     for line in section.split("\n"):
-        if ticks or not line.strip() or line.startswith("|---"):
+        if closing or not line.strip() or dialect.joins(line):
             blocks[-1] += f"\n{line}"
-            ticks = "" if line == ticks else ticks
+            closing = "" if line == closing else closing
         else:
             blocks.append(line)
-            opened = re.match("`{3,}(?=[^`]*$)", line)
-            ticks = opened[0] if opened else ""
+            closing = dialect.closing(line)
     return blocks

@@ -69,6 +69,10 @@ def export(path: Path, lines: int = 6) -> None:
         "formats/messages/uvicorn_access.toml",
         "_templates/statements/en.toml",
         "_templates/kit/markdown.j2",
+        "_templates/kit/html.j2",
+        "_templates/web/page.j2",
+        "_templates/web/page.css",
+        "_templates/web/page.js",
         *(f"_templates/sections/{name}" for name in SECTIONS),
     ],
 )
