@@ -336,6 +336,7 @@ def _finalize(dialect: Dialect, value: Any) -> Any:
 def _helpers(limits: Limits, dialect: Dialect) -> dict[str, Any]:
     """Return what every template may call."""
     return {
+        "bold": lambda text: Markup(dialect.bold(str(_finalize(dialect, text)))),
         "code": lambda text: Markup(dialect.code(text)),
         "count": prose.count,
         "cut": _cut,
@@ -345,15 +346,18 @@ def _helpers(limits: Limits, dialect: Dialect) -> dict[str, Any]:
         "instant": partial(prose.instant, fraction=False),
         "middle": _middle,
         "number": prose.number,
-        "row": partial(_row, dialect, limits.pad),
+        "head": partial(_row, dialect, dialect.head, limits.pad),
+        "row": partial(_row, dialect, dialect.row, limits.pad),
         "tight": _tight,
         "url": lambda path: Markup(quote(path, safe="/._-")),
     }
 
 
-def _row(dialect: Dialect, pad: str, cells: Iterable[Any]) -> Markup:
+def _row(
+    dialect: Dialect, join: Callable[[str, Iterable[str]], str], pad: str, cells: Iterable[Any]
+) -> Markup:
     """Join cells to a table's row; an empty one is shown as a dash."""
-    return Markup(dialect.row(pad, [str(_finalize(dialect, value)).strip() or UNKNOWN for value in cells]))
+    return Markup(join(pad, [str(_finalize(dialect, value)).strip() or UNKNOWN for value in cells]))
 
 
 def _tight(text: str) -> Markup:
