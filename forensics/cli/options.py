@@ -83,7 +83,7 @@ SHARED = (
         type=click.Choice(["commonmark", "github", "gitlab", "jira", "slack"]),
         default="commonmark",
         show_default=True,
-        help="Where the report will be read; jira and slack are not available yet, the others get the same portable page.",
+        help="Where the report will be read: portable Markdown, Markdown with the evidence folded, or the mark-up of Jira or Slack.",
     ),
     click.option(
         "--engine",
@@ -112,12 +112,6 @@ def build(**said: Any) -> Options:
     from forensics.pipeline import Options
     from forensics.sources.streams import SHARD_BYTES, Limits
 
-    if said["dialect"] in ("jira", "slack"):
-        raise UsageError(
-            f"{said['dialect']} is not available yet",
-            where="--dialect",
-            remedy="use commonmark and convert it",
-        )
     if said["engine"] != "local":
         raise UsageError("only local is available yet", where="--engine", remedy="leave the option out")
     return Options(

@@ -45,6 +45,12 @@ FOUND = 1
     type=options.FILE,
     help="Write every cited line here (Markdown, or JSON lines if the name ends in .jsonl).",
 )
+@click.option(
+    "--max-chars",
+    type=click.IntRange(min=3000),
+    metavar="N",
+    help="Characters of the report (default: under 11,000; github and gitlab 65,536, jira 32,000, slack 39,000).",
+)
 @click.option("--no-redact", is_flag=True, help="Do not mask addresses, e-mails and secrets.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 when an incident was found.")
 @options.shared
@@ -55,6 +61,7 @@ def command(
     json_file: Path | None,
     charts: Path | None,
     evidence: Path | None,
+    max_chars: int | None,
     *,
     no_redact: bool,
     exit_code: bool,
@@ -66,7 +73,7 @@ def command(
     """
     from forensics import pipeline
     from forensics.report import document as telling
-    from forensics.report.render import markdown
+    from forensics.report.dialects import told
     from forensics.report.webpage import html
 
     check_outputs((output, html_file, json_file, evidence), inputs)
@@ -74,7 +81,7 @@ def command(
         case = pipeline.investigate(inputs, options.build(tick=tick, **said))
         document = telling.build(case, redact=not no_redact)
         files = chart_files(document, charts or (output.parent if output else None), output)
-        page = markdown(document)
+        page = told(document, said["dialect"], max_chars)
     if output:
         files[output] = page
     if html_file:

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
+def _plain_head(_pad: str, _cells: Iterable[str]) -> str:
+    """Return nothing: this kit writes heads of tables by itself."""
+    return ""
+
+
 def _same(_slug: str, section: str) -> str:
     """Leave a section as it is."""
     return section
@@ -38,5 +43,9 @@ class Dialect:
     """Whether a line belongs to the line before it."""
     leads: Callable[[str], bool]
     """Whether a block only leads to the next one: a table's head."""
+    head: Callable[[str, Iterable[str]], str] = _plain_head
+    """As `row`, for a table's head, where the kit asks for it."""
+    bold: Callable[[str], str] = str
+    """Finished text to bold text, where the kit asks for it."""
     finish: Callable[[str, str], str] = _same
     """A section's name and its text, to what is written."""

@@ -357,6 +357,7 @@ def _helpers(limits: Limits, dialect: Dialect, language: Language) -> dict[str, 
         "_": partial(_message, language, dialect),
         "pgettext": partial(_message_of, language),
         "ngettext": partial(_counted, language, dialect),
+        "bold": lambda text: Markup(dialect.bold(str(_finalize(dialect, text)))),
         "code": lambda text: Markup(dialect.code(text)),
         "count": partial(prose.count, language=language),
         "cut": _cut,
@@ -366,7 +367,8 @@ def _helpers(limits: Limits, dialect: Dialect, language: Language) -> dict[str, 
         "instant": partial(prose.instant, fraction=False),
         "middle": _middle,
         "number": partial(prose.number, language=language),
-        "row": partial(_row, dialect, limits.pad),
+        "head": partial(_row, dialect, dialect.head, limits.pad),
+        "row": partial(_row, dialect, dialect.row, limits.pad),
         "tight": _tight,
         "url": lambda path: Markup(quote(path, safe="/._-")),
     }
@@ -392,9 +394,11 @@ def _filled(dialect: Dialect, text: str, values: dict[str, Any]) -> Markup:
     return Markup(text.format_map({key: str(_finalize(dialect, value)) for key, value in values.items()}))
 
 
-def _row(dialect: Dialect, pad: str, cells: Iterable[Any]) -> Markup:
+def _row(
+    dialect: Dialect, join: Callable[[str, Iterable[str]], str], pad: str, cells: Iterable[Any]
+) -> Markup:
     """Join cells to a table's row; an empty one is shown as a dash."""
-    return Markup(dialect.row(pad, [str(_finalize(dialect, value)).strip() or UNKNOWN for value in cells]))
+    return Markup(join(pad, [str(_finalize(dialect, value)).strip() or UNKNOWN for value in cells]))
 
 
 def _tight(text: str) -> Markup:

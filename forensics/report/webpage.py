@@ -11,8 +11,9 @@ from base64 import b64encode
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from forensics.model import texts
 from forensics.report import webchart
-from forensics.report.render import Limits, Markup, Page, environment, texts_root
+from forensics.report.render import Limits, Markup, Page, environment
 from forensics.report.webtext import HTML, inline
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def html(document: dict[str, Any]) -> str:
     page = WebPage(document)
     sections = page.sections()
     style, script = (
-        template_root().joinpath("web", name).read_text("utf-8") for name in ("page.css", "page.js")
+        texts.root().joinpath("web", name).read_text("utf-8") for name in ("page.css", "page.js")
     )
     return page.env.get_template("web/page.j2").render(
         policy=Markup(POLICY.format(script=fingerprint(script), style=fingerprint(style))),

@@ -46,7 +46,8 @@
     for (let at = Math.ceil(lo / step) * step; at <= hi; at += step) {
       const tick = make("g", {transform: `translate(${x(at).toFixed(1)} 0)`}, axis);
       make("path", {d: `M0 0V${height - 30}`}, tick);
-      make("text", {y: height - 14}, tick).textContent = label(at, step, hi - lo);
+      const side = x(at) > width - 45 ? "end" : x(at) < 45 ? "start" : "";
+      make("text", {y: height - 14, class: side}, tick).textContent = label(at, step, hi - lo);
     }
   }
 

@@ -70,6 +70,8 @@ def export(path: Path, lines: int = 6) -> None:
         "_templates/statements/en.toml",
         "_templates/kit/markdown.j2",
         "_templates/kit/html.j2",
+        "_templates/kit/jira.j2",
+        "_templates/kit/slack.j2",
         "_templates/web/page.j2",
         "_templates/web/page.css",
         "_templates/web/page.js",

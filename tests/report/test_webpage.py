@@ -15,6 +15,7 @@ import pytest
 from anatomy import HEADINGS
 from test_render import PAYLOADS, poisoned
 
+from forensics.model import texts
 from forensics.report import render, webpage
 
 VOID = {"meta", "link", "input", "br"}
@@ -283,7 +284,7 @@ def test_script_and_chart_agree_on_measures() -> None:
     """Margins and steps of ticks are the same in the drawing and in the script that draws it again."""
     from forensics.report import webchart
 
-    script = render.template_root().joinpath("web", "page.js").read_text("utf-8")
+    script = texts.root().joinpath("web", "page.js").read_text("utf-8")
 
     assert f"LEFT = {webchart.LEFT}, INSET = {webchart.INSET}," in script
     listed = re.search(r"STEPS = \[([\d, ]+),\s*\.\.\.\[([\d, ]+)\]\.map\(\(n\) => 3600 \* n\)\]", script)

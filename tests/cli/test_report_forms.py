@@ -1,0 +1,57 @@
+"""The forms of a report: a page for a browser, and the texts for tickets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def test_page_is_written_beside_the_report(run: Callable[..., Any], good: Path, tmp_path: Path) -> None:
+    """`--html` writes one page; standard output still carries the Markdown, and nothing else is left."""
+    done = run("report", good, "--html", tmp_path / "out" / "report.html")
+
+    assert done.code == 0
+    assert done.out.startswith("# ")
+    assert (tmp_path / "out" / "report.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.html"]
+
+
+def test_page_is_whole_where_the_ticket_is_short(run: Callable[..., Any], good: Path, tmp_path: Path) -> None:
+    """Limits of the ticket and its dialect are none of the page's."""
+    pages = []
+    for name, more in (("a", ()), ("b", ("--dialect", "slack", "--max-chars", "3000"))):
+        run("report", good, "--html", tmp_path / f"{name}.html", *more)
+        pages.append((tmp_path / f"{name}.html").read_bytes())
+
+    assert pages[0] == pages[1]
+
+
+def test_two_outputs_of_one_name(run: Callable[..., Any], good: Path, tmp_path: Path) -> None:
+    """The page does not overwrite the report."""
+    done = run("report", good, "-o", tmp_path / "x", "--html", tmp_path / "x")
+
+    assert (done.code, done.out) == (2, "")
+    assert "two outputs have this name" in done.err
+
+
+@pytest.mark.parametrize(
+    ("dialect", "start"),
+    [("commonmark", "# "), ("github", "# "), ("gitlab", "# "), ("jira", "h1. "), ("slack", "*")],
+)
+def test_dialects(run: Callable[..., Any], good: Path, dialect: str, start: str) -> None:
+    """Each dialect is written, as short as asked."""
+    done = run("report", good, "--dialect", dialect, "--max-chars", "4000")
+
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(start)
+    assert len(done.out) <= 4000
+
+
+def test_too_short_is_refused(run: Callable[..., Any], good: Path) -> None:
+    """A limit in which not even the headings fit is a wrong use."""
+    assert run("report", good, "--max-chars", "200").code == 2
