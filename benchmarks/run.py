@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import analyses
 import exports
 import journal
 import matching
@@ -53,6 +54,7 @@ def main() -> None:
     exports.main(run, FOLDER, LNAV_COUNT)
     journal.main()
     matching.main()
+    analyses.main(FOLDER.parent.parent / "fixtures" / "incidents" / "s10-quiet-day" / "inputs")
 
 
 if __name__ == "__main__":
