@@ -111,15 +111,16 @@ def replayed(series: Series, rule: int, alerts: tuple[Alert, ...]) -> list[Repla
 
 
 def runs(series: Series) -> list[list[Due]]:
-    """Return the runs of failed checks, unbroken by an answered one or by blindness."""
+    """Return the runs of failed checks; one that the monitor itself calls up ends a run, however slow its answer was."""
     found: list[list[Due]] = []
     open_ = False
     for due in series.dues:
-        if due.state in ("failed", "late", "missed"):
+        failed = due.state == "failed"
+        if failed:
             if not open_:
                 found.append([])
             found[-1].append(due)
-        open_ = due.state in ("failed", "late", "missed")
+        open_ = failed
     return found
 
 

@@ -20,14 +20,15 @@ PERIOD = 60
 
 
 def replays(folder: Path, results: str, alerts: dict[int, str]) -> tuple[Replay, ...]:
-    """Write results (``.`` up, ``x`` down) and alerts (seconds, state) of a rule of two, and replay them."""
+    """Write results (``.`` up, ``s`` up but slower than the timeout, ``x`` down) and alerts (seconds, state) of a rule of two, and replay them."""
     rows = [
         (
             at * PERIOD,
             {
                 "target": "https://a.example/health",
-                "status": "up" if said == "." else "down",
-                "error": None if said == "." else "timeout of 4000ms exceeded",
+                "status": "down" if said == "x" else "up",
+                "latency_ms": 6000 if said == "s" else 40,
+                "error": "timeout of 4000ms exceeded" if said == "x" else None,
             },
         )
         for at, said in enumerate(results)
@@ -51,6 +52,7 @@ def replays(folder: Path, results: str, alerts: dict[int, str]) -> tuple[Replay,
         ("....xxxx....", {7 * 60 + 4: "down"}, [("late", 4)]),
         ("....xx....xx..", {5 * 60 + 4: "down"}, [("right", 2), ("absent", 2)]),
         ("....x....xxx..", {10 * 60 + 4: "down"}, [("not_met", 1), ("right", 3)]),
+        ("....sxs....xs..", {13 * 60: "recovered"}, [("not_met", 1), ("not_met", 1)]),
         ("..........", {5 * 60: "down"}, [("false", 0)]),
     ],
 )
