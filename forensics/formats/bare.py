@@ -9,7 +9,7 @@ report says what to export instead.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -43,11 +43,19 @@ ATTACHED = "lines without a stamp, of no known shape, are taken as parts of the 
 
 def order(messages: Mapping[str, MessageFormat]) -> list[MessageFormat]:
     """Return formats in the order in which they may claim a line: the one that names most parts first."""
-    return sorted(messages.values(), key=lambda fmt: (-fmt.pattern.count("(?P<"), fmt.name))
+    return sorted(messages.values(), key=lambda fmt: (-parts(fmt.pattern), fmt.name))
+
+
+@cache
+def parts(pattern: str) -> int:
+    """Return how many parts of a line a pattern names."""
+    return pattern.count("(?P<")
 
 
 def fits(lines: Sequence[str], fmt: MessageFormat) -> list[bool]:
     """Tell which lines are of a format."""
+    if fmt.of_head:
+        return [fmt.of_head(line) for line in lines]
     if fmt.prepare:
         return prepared(tuple(lines), fmt.name, fmt.pattern, fmt.prepare)
     find = heads.finder(fmt.pattern)
@@ -112,7 +120,7 @@ def scores(head: bytes, messages: Mapping[str, MessageFormat]) -> dict[str, floa
         near = lines.of(fmt) if fmt.time else {}
         if near:
             found[fmt.name] = sum(sum(fits(part, fmt)) for part in near.values()) / lines.total
-            found[fmt.name] *= 1 - SPECIFIC / (1 + fmt.pattern.count("(?P<"))
+            found[fmt.name] *= 1 - SPECIFIC / (1 + parts(fmt.pattern))
     return found
 
 

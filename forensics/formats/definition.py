@@ -268,6 +268,7 @@ def composed(name: str, table: dict[str, Any], where: str) -> tuple[MessageForma
         service=table.get("service"),
         prepare=fields.prepare if fields else None,
         prepare_dated=fields.prepare_dated if fields else None,
+        of_head=fields.of_head if fields else None,
         reference=table.get("reference", ""),
         unconfirmed=bool(table.get("unconfirmed")),
     )

@@ -13,11 +13,15 @@ and path where these have no fields of their own; ``duration_us`` and ``duration
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import polars as pl
+
+from forensics.formats import heads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,6 +55,9 @@ GROUPS = frozenset(
 """Groups that a definition may fill."""
 BARE = frozenset(("time", "zone", "pid", "logger"))
 """Groups that an envelope gives too, or that nobody reads: decoding a field costs as much as the rest of a line."""
+OBJECT = re.compile(r"^\{")
+PAIRS = re.compile(r"^\S*=|\s\w\S*=")
+"""How a line that may hold fields looks."""
 REQUEST_LINE = {"method": r"^([A-Z]+) \S", "path": r"^[A-Z]+ (\S+)"}
 """What a request line says, first group."""
 LEVELS = {
@@ -172,9 +179,37 @@ class Fields:
         """Return the joined values with time and process."""
         return message.map_batches(self.join, return_dtype=pl.String)
 
+    def of_head(self, line: str) -> bool:
+        """Tell whether a line is of this format: a head has few lines, and a frame costs more than to decode them.
+
+        It is where every group that the format needs has a value that its pattern takes; others may be absent.
+        """
+        looks = OBJECT if self.kind == "json" else PAIRS
+        if not looks.search(line) or (self.where and not heads.finder(self.where)(line)):
+            return False
+        read = json_text if self.kind == "json" else logfmt_text
+        return all(self.takes(name, self.value(line, name, read)) for name in self.needs)
+
+    def value(self, line: str, name: str, read: Callable[[str, str], str | None]) -> str:
+        """Return a group's value in one line, empty where it has none."""
+        found = first_text(line, self.groups.get(name, ()), read)
+        if found is None and name in REQUEST_LINE and "request" in self.groups:
+            request = first_text(line, self.groups["request"], read) or ""
+            part = re.search(REQUEST_LINE[name], request)
+            found = part[1] if part else None
+        return self.absent.get(name, "") if found is None else found
+
+    def takes(self, name: str, value: str) -> bool:
+        """Tell whether the pattern takes a value of a group that it needs."""
+        if name == "time" and (instant := re.search(INSTANT, value)):
+            value = f"{instant['seconds']}.{instant['nanos'].zfill(9)}"
+        elif name == "level":
+            value = value.lower()
+        return bool(value and heads.finder(f"^{self.part(name)}$")(value.replace(SEPARATOR, " ")))
+
     def join(self, lines: pl.Series, without: frozenset[str] = frozenset()) -> pl.Series:
         """Join the values of each line that may be of this format."""
-        fits = lines.str.contains(r"^\{" if self.kind == "json" else r"^\S*=|\s\w\S*=")
+        fits = lines.str.contains(OBJECT.pattern if self.kind == "json" else PAIRS.pattern)
         if self.where:
             fits &= lines.str.contains(self.where)
         fits = fits.fill_null(value=False)
@@ -233,6 +268,58 @@ def first(lines: pl.Series, names: tuple[str, ...], read: Callable[[pl.Series, s
     return found
 
 
+def first_text(line: str, names: tuple[str, ...], read: Callable[[str, str], str | None]) -> str | None:
+    """Return the first of several fields that one line has."""
+    return next((value for name in names if (value := read(line, name)) is not None), None)
+
+
+@lru_cache(maxsize=512)
+def decoded(line: str) -> object:
+    """Return the value of a line of JSON, None where it is none; every format asks for it."""
+    try:
+        return json.loads(line, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def refuse(constant: str) -> float:
+    """Refuse NaN and Infinity, which are no JSON.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(constant)
+
+
+def json_text(line: str, name: str) -> str | None:
+    """Return one field of a JSON object as :func:`json_value` does."""
+    value = decoded(line)
+    for part in name.split("/"):
+        if isinstance(value, dict) and not part.isdigit():
+            value = value.get(part)
+        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def logfmt_text(line: str, name: str) -> str | None:
+    """Return one value of ``key=value`` text as :func:`logfmt_value` does."""
+    found = re.search(logfmt_pattern(name), line)
+    if found is None:
+        return None
+    quoted, bare = found.groups()
+    return bare if quoted is None else re.sub(r'\\(["\\])', r"\1", quoted)
+
+
+def logfmt_pattern(name: str) -> str:
+    """Return the pattern of a key with its value, in quotes or bare."""
+    return rf'(?:^|\s){re.escape(name)}=(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s"]*))'
+
+
 def json_value(lines: pl.Series, name: str) -> pl.Series:
     """Return one field of JSON objects as text; null where it is absent, null, or the line is no JSON."""
     path = "$" + "".join(f"[{part}]" if part.isdigit() else f'["{part}"]' for part in name.split("/"))
@@ -241,8 +328,7 @@ def json_value(lines: pl.Series, name: str) -> pl.Series:
 
 def logfmt_value(lines: pl.Series, name: str) -> pl.Series:
     """Return one value of ``key=value`` text; a quoted one without its quotes and escapes."""
-    key = re.escape(name)
-    groups = lines.str.extract_groups(rf'(?:^|\s){key}=(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s"]*))')
+    groups = lines.str.extract_groups(logfmt_pattern(name))
     quoted = groups.struct.field("quoted")
     if quoted.str.contains("\\", literal=True).any():
         quoted = quoted.str.replace_all(r'\\(["\\])', "$1")

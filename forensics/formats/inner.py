@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.formats import bare
 from forensics.formats.heads import ANSI
 from forensics.formats.order import join_chunks, oldest_first
 from forensics.formats.text import is_offset, stamp, token_stamp
@@ -38,6 +39,12 @@ LEVELS = {
     **dict.fromkeys(("debug", "trace", "verbose", "fine", "finer", "finest", "debug2", "debug3", "debug4", "trace2", "trace3", "trace4"), "debug"),
 }  # fmt: skip
 """Names of severities, in lower case, to the five levels; any other name says nothing."""
+
+
+YEAR = re.compile(r"%Y|^iso$|^epoch$")
+"""Times that carry a year."""
+FEW = 1000
+"""Messages up to which they are looked at one by one."""
 
 
 def level(name: pl.Expr) -> pl.Expr:
@@ -134,11 +141,10 @@ def own_times(records: pl.DataFrame) -> pl.DataFrame:
     table = records.with_row_index("row")
     left = table.filter(pl.col("ts").is_null()).select("row", "message")
     found: list[pl.DataFrame] = []
-    for one in all_messages().values():
+    dating = [one for one in all_messages().values() if one.time and YEAR.search(one.time)]
+    for one in likely(left["message"], dating):
         if not left.height:
             break
-        if one.time is None or not ("%Y" in one.time or one.time in ("iso", "epoch")):
-            continue
         dated = said(left, one)
         if dated.height:
             found.append(dated)
@@ -160,6 +166,14 @@ def own_times(records: pl.DataFrame) -> pl.DataFrame:
         .then(pl.col("own_naive").fill_null(value=False))
         .otherwise("naive"),
     ).select(records.columns)
+
+
+def likely(messages: pl.Series, known: list[MessageFormat]) -> list[MessageFormat]:
+    """Leave out formats that none of a few messages is of: to ask a frame about each takes longer than to look."""
+    if len(messages) > FEW:
+        return known
+    lines = bare.by_beginning(messages.to_list())
+    return [one for one in known if any(any(bare.fits(part, one)) for part in lines.of(one).values())]
 
 
 def said(left: pl.DataFrame, one: MessageFormat) -> pl.DataFrame:

@@ -73,12 +73,15 @@ class Plan:
         return {stream.name: stream.own for stream in self.streams if stream.own}
 
 
-def with_streams(plan: Plan, *, near: bool = False) -> Plan:
-    """Recognise the streams of an input by its head, ``near``: and what else fits them; nothing where it is not read as text."""
+def with_streams(plan: Plan, head: bytes | None = None, *, near: bool = False) -> Plan:
+    """Recognise the streams of an input by its head, ``near``: and what else fits them; nothing where it is not read as text.
+
+    ``head`` is the beginning of the file where that was read already.
+    """
     if not isinstance(plan.plug, Transport) or plan.item.live is not None or plan.item.trouble is not None:
         return plan
     try:
-        head = streams.head(plan.item.path)
+        head = streams.head(plan.item.path) if head is None else head
         found = recognised.streams(
             plan.plug, head, service_of(plan.item.path, plan), formats.all_messages(), near=near
         )
@@ -92,8 +95,11 @@ def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
 
     def one(index: int, item: Input) -> Plan:
         rule = next((rule for rule in rules if fnmatch(item.name, rule.match)), None)
-        planned = recognise(item, index, rule.format if rule else None)
-        return with_streams(replace(planned, fields=rule.fields or {}) if rule else planned)
+        head = beginning(item, index)
+        if isinstance(head, Plan):
+            return head
+        planned = chosen(item, index, head, rule.format if rule else None)
+        return with_streams(replace(planned, fields=rule.fields or {}) if rule else planned, head)
 
     with ThreadPoolExecutor(WORKERS) as pool:
         plans = list(pool.map(one, range(len(items)), items))
@@ -141,8 +147,8 @@ def without_twins(plans: list[Plan]) -> list[Plan]:
     ]
 
 
-def recognise(item: Input, index: int, given: str | None = None) -> Plan:
-    """Choose a format for one input."""
+def beginning(item: Input, index: int) -> bytes | Plan:
+    """Read the head of an input, or plan it without: what is live or cannot be opened, and what is empty."""
     if item.trouble:
         return Plan(item, index, None, None, "not opened", item.trouble)
     if item.live is not None:
@@ -152,18 +158,22 @@ def recognise(item: Input, index: int, given: str | None = None) -> Plan:
         with noting(damage):
             head = streams.head(item.path)
     except OSError as error:
-        return Plan(
-            item, index, None, None, "not opened", f"cannot be read ({error.strerror}); copy it again"
-        )
-    if not head:
-        return Plan(
-            item,
-            index,
-            None,
-            None,
-            "empty",
-            "; ".join(["nothing in it can be read", *damage.notes]) if damage.notes else NOTHING,
-        )
+        said = f"cannot be read ({error.strerror}); copy it again"
+        return Plan(item, index, None, None, "not opened", said)
+    if head:
+        return head
+    said = "; ".join(["nothing in it can be read", *damage.notes]) if damage.notes else NOTHING
+    return Plan(item, index, None, None, "empty", said)
+
+
+def recognise(item: Input, index: int) -> Plan:
+    """Choose a format for one input; its streams are not looked at."""
+    head = beginning(item, index)
+    return head if isinstance(head, Plan) else chosen(item, index, head)
+
+
+def chosen(item: Input, index: int, head: bytes, given: str | None = None) -> Plan:
+    """Choose a format for an input with this head, unless the case file gives one."""
     if given is not None:
         plug, first = resolve(given)
         said = f"{given}, as case.toml says"

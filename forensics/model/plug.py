@@ -117,6 +117,8 @@ class MessageFormat:
     """Rewrites the message into the text that ``pattern`` reads (JSON envelopes)."""
     prepare_dated: Callable[[pl.Expr], pl.Expr] | None = None
     """The same with what only a bare file needs, time and process; None: ``prepare`` gives them."""
+    of_head: Callable[[str], bool] | None = None
+    """Tells whether one line of a file's head is of a format with ``prepare``, as that and ``pattern`` would, without a frame."""
     reference: str = ""
     unconfirmed: bool = False
     """True when neither the program's source nor its output could be looked at."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from forensics import formats
 from forensics.formats import definition, heads, transports
 from forensics.formats.starts import start
+
+if TYPE_CHECKING:
+    from forensics.model.plug import MessageFormat
 
 SAMPLES = sorted(
     {
@@ -49,6 +53,47 @@ def test_a_pattern_that_python_does_not_know() -> None:
     find = heads.finder(r"^[[:upper:]&&[^X]]+$" r"|\p{Greek}")
 
     assert [bool(find(line)) for line in ("AB", "X", "β")] == [True, False, True]
+
+
+AS_OBJECTS = (
+    *LINES,
+    '{"level":"","message":"m"}',
+    '{"level":null,"severity":"INFO","message":"m"}',
+    '{"level":["a"],"msg":{"a":1},"ts":true}',
+    '{"level":30,"time":1795954471041,"pid":1,"hostname":"a","msg":"x"}',
+    '{"level":NaN,"message":"m"}',
+    '{"level":"info","message":"m"} more',
+    '{"log":{"level":"warn"},"fields":{"message":"m"}}',
+    '{"status":"20","request":"GET /a HTTP/1.1","time":"x"}',
+    '{"status":"200","request":"GET /a HTTP/1.1","time":"x"}',
+    '{"status":"200","request":"nonsense","time":"x"}',
+    '{"time":{"epochSecond":1795954471,"nanoOfSecond":41587000}}',
+    '{"time":"2026-11-29T12:00:00Z","value":1,"limit":2}',
+    '{"time":"2026-11-29T12:00:00Z","Response-Time":1,"latency_ms":2}',
+    '{"time":"soon","msg":"a"}',
+    'level=info msg="a \\"b\\""',
+    "level= msg=",
+    'level=info msg=""',
+    "28 août 2026 07:15:00 ERROR x",
+    "28 nope 2026 07:15:00 ERROR x",
+)
+"""Lines that show how values of objects are taken."""
+
+
+@pytest.mark.parametrize(
+    "fmt", [fmt for fmt in formats.all_messages().values() if fmt.of_head], ids=lambda fmt: fmt.name
+)
+def test_rewritten_lines_agree(fmt: MessageFormat) -> None:
+    """What a head's line is told to be without a frame, it is in one."""
+    assert fmt.of_head is not None
+    assert fmt.prepare is not None
+    for prepare in (fmt.prepare, fmt.prepare_dated or fmt.prepare):
+        text = pl.DataFrame({"raw": AS_OBJECTS}).select(prepare(pl.col("raw"))).to_series()
+        said = text.str.contains(fmt.pattern).fill_null(value=False).to_list()
+
+        assert [line for line in AS_OBJECTS if fmt.of_head(line)] == [
+            line for line, fits in zip(AS_OBJECTS, said, strict=True) if fits
+        ]
 
 
 def test_beginnings_agree() -> None:

@@ -27,6 +27,9 @@ LEVELS = {
 }
 STAMP = r"^(\d{1,2})[ -](\p{L}[\p{L}\p{M}\x{FFFD}]{1,9})\.?[ -](\d{4} \d\d:\d\d:\d\d)"
 
+BEGINNING = re.compile(r"\d{1,2}[ -][^\W\d_]")
+"""What every such stamp begins with."""
+
 
 def spellings() -> dict[str, str]:
     """Return every name of a month in lower case with the English one; a letter that an old encoding lost may be any."""
@@ -60,17 +63,28 @@ def in_english(lines: pl.Series) -> pl.Series:
     )
 
 
+PATTERN = rf"^(?P<time>\d\d-[A-Z][a-z]{{2}}-\d{{4}} \d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?) (?:\[[^\]]*\] )?(?P<level>{'|'.join(LEVELS)})\b:? *(?P<message>.*)$"
+
+
+def of_head(line: str) -> bool:
+    """Tell whether one line is of this format; most of a head begin with no such stamp."""
+    if not BEGINNING.match(line):
+        return False
+    return bool(pl.select(prepare(pl.lit(line)).str.contains(PATTERN)).item())
+
+
 PLUG = MessageFormat(
     name="day_month_year",
     title="log lines that begin with a day, a month's name and a year",
     kind="log",
     marks="when the line was written; local time without a zone",
-    pattern=rf"^(?P<time>\d\d-[A-Z][a-z]{{2}}-\d{{4}} \d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?) (?:\[[^\]]*\] )?(?P<level>{'|'.join(LEVELS)})\b:? *(?P<message>.*)$",
+    pattern=PATTERN,
     starts=("digit",),
     time="%d-%b-%Y %H:%M:%S%.f",
     zone="none",
     levels=LEVELS,
     prepare=prepare,
+    of_head=of_head,
     samples=(
         "15-Mär-2026 18:54:42.585 INFO [pool-1-thread-1] Ausgabe 642 von 642",
         "28 août 2026 07:15:00 ERROR HikariPool-1 - Connection is not available, request timed out after 30000ms.",

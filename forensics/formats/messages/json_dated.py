@@ -9,6 +9,8 @@ is: what stands in it can still be found, and it is no part of the record above.
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 from forensics.formats.fields import SEPARATOR, Fields
@@ -72,6 +74,23 @@ def prepare(line: pl.Expr) -> pl.Expr:
     return pl.when(whole).then(pl.concat_str(joined, line)).otherwise(joined)
 
 
+def spelled(name: str) -> str:
+    """Return the pattern of a field's name in any way of writing it."""
+    return re.escape(name).replace("_", "[_-]?")
+
+
+KINDS = {
+    names: re.compile(f'"(?:{"|".join(spelled(name) for name in names)})"', re.IGNORECASE | re.ASCII)
+    for names in (RESULT, *GAUGE)
+}
+
+
+def of_head(line: str) -> bool:
+    """Tell whether one line is a log's object with a time."""
+    result, value, limit = (KINDS[names].search(line) for names in (RESULT, *GAUGE))
+    return not result and not (value and limit) and FIELDS.of_head(line)
+
+
 PLUG = MessageFormat(
     name="json_dated",
     title="one JSON object a line with a time",
@@ -83,6 +102,7 @@ PLUG = MessageFormat(
     time="any",
     zone="any",
     prepare=prepare,
+    of_head=of_head,
     samples=(
         '{"ts":"2026-11-29T09:58:01.529","msg":"timeout exceeded when trying to connect"}',
         '{"log_time": 1795954471.984067, "log_level": {"name": "info"}, "log_format": "Generating"}',
