@@ -35,6 +35,8 @@ OTHERS = {
     "[": "bracket",
     "{": "brace",
 }
+TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|.", re.DOTALL)
+"""A part of a pattern: an escape, a class, or one character."""
 FIRST, MOST = 100, 300
 """Lines at the beginning of a head that are looked at, and lines in all: the others are taken at equal distances."""
 CUT = 8
@@ -75,12 +77,26 @@ def compiled(pattern: str) -> re.Pattern[str] | None:
             return None
 
 
+def branches(pattern: str) -> list[str]:
+    """Part a pattern at the alternations that stand in no group and no class."""
+    found = [""]
+    depth = 0
+    for part in TOKEN.findall(pattern):
+        if part == "|" and depth == 0:
+            found.append("")
+            continue
+        depth += (part == "(") - (part == ")")
+        found[-1] += part
+    return found
+
+
 @cache
 def finder(pattern: str) -> Callable[[str], object]:
     """Return what tells whether a line fits a pattern."""
     known = compiled(pattern)
     if known is not None:
-        return known.search
+        # Python's search looks for the beginning of a line at every character of it.
+        return known.match if all(branch.startswith("^") for branch in branches(pattern)) else known.search
 
     def ask(line: str) -> bool:
         return bool(pl.Series([line]).str.contains(pattern).item())

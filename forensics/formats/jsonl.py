@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -54,6 +55,8 @@ TIME = (
 CLOCK = ("hora", "clock", "uhrzeit", "horario", "time_of_day", "time")
 """Names of a time of day that stands beside a date."""
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]')
+HEADS = 8
+"""Heads that are remembered: several files are planned at a time."""
 DEEPEST = 200
 """Levels of nesting of a value that is worth saving."""
 CUT = "the file ends in the middle of a JSON value; what is whole before it was used, copy the file again for the rest"
@@ -79,6 +82,7 @@ class Document:
     """What is missing: the file was cut, or holds something else behind the values."""
 
 
+@lru_cache(maxsize=4096)
 def known_as(name: str) -> str:
     """Write the name of a field as the lists of names do: ``Date-Time`` and ``dateTime`` become ``date_time``."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
@@ -178,12 +182,18 @@ def read(path: Path) -> Document:
 
 def head_values(head: bytes) -> list[Any]:
     """Return the JSON values at the start of a file; of a value that the head cuts, what is whole."""
+    return list(beginning(head))
+
+
+@lru_cache(maxsize=HEADS)
+def beginning(head: bytes) -> tuple[Any, ...]:
+    """Decode a head once: a score of formats asks for it."""
     text = decoded(head).lstrip()
     if text[:1] not in ("{", "["):
-        return []
+        return ()
     values, rest = consecutive(text)
     saved = salvaged(rest) if rest else None
-    return values if saved is None else [*values, saved]
+    return tuple(values) if saved is None else (*values, saved)
 
 
 def consecutive(text: str) -> tuple[list[Any], str]:

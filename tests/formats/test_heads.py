@@ -104,6 +104,21 @@ def test_beginnings_agree() -> None:
 
 
 @pytest.mark.parametrize(
+    ("pattern", "branches"),
+    [
+        ("^a|^b", ["^a", "^b"]),
+        ("^(?:a|b)|c", ["^(?:a|b)", "c"]),
+        (r"^[|(]|^\||d", ["^[|(]", r"^\|", "d"]),
+        ("^[])|]+|^x", ["^[])|]+", "^x"]),
+        ("", [""]),
+    ],
+)
+def test_branches_of_a_pattern(pattern: str, branches: list[str]) -> None:
+    """A bar in a class, behind a backslash or in a group parts nothing."""
+    assert heads.branches(pattern) == branches
+
+
+@pytest.mark.parametrize(
     ("head", "lines"),
     [
         (b"", ()),
