@@ -507,7 +507,7 @@ def redis_link(signals: Signals) -> Iterator[Finding]:
     in_stalls = signals.rows_in_stalls(rows)
     if signals.stalled() and in_stalls >= 0.9 * rows.height:
         yield Finding(
-            "mechanism.redis_symptom", "mechanism", Grade.INFERRED, {"n": rows.height, "in_stalls": in_stalls}, Ref_of(rows), alternatives=("a network fault between service and Redis in the same seconds",),
+            "mechanism.redis_symptom", "mechanism", Grade.INFERRED, {"n": rows.height, "least": int(rows["sure"].sum()), "in_stalls": in_stalls}, Ref_of(rows), alternatives=("a network fault between service and Redis in the same seconds",),
             method="every timeout was printed when the process got a turn",
         )  # fmt: skip
 

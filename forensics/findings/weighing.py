@@ -320,6 +320,11 @@ def db_down(signals: Signals) -> Weight:
     return Weight(Verdict.NOT_DETERMINED, "db_down.unknown")
 
 
+def least(rows: pl.DataFrame) -> int:
+    """Count the failures that are told apart for sure; a further row may be another line of one of them."""
+    return int(rows["sure"].sum())
+
+
 def redis_failed(signals: Signals) -> Weight:
     """Timeouts of a client that stood still are a symptom; timeouts of one that went on are not."""
     rows = signals.inside(*REDIS)
@@ -335,14 +340,14 @@ def redis_failed(signals: Signals) -> Weight:
             return Weight(
                 Verdict.NO_SIGN,
                 "redis.symptom",
-                {"n": rows.height, "in_stalls": in_stalls},
+                {"n": rows.height, "least": least(rows), "in_stalls": in_stalls},
                 contradicts=signals.refs(rows),
             )
         if rows.height - in_stalls >= MANY:
             return Weight(
                 Verdict.SUPPORTED,
                 "redis.clients",
-                {"n": rows.height, "outside": rows.height - in_stalls},
+                {"n": rows.height, "least": least(rows), "outside": rows.height - in_stalls},
                 signals.refs(rows),
             )
         return Weight(Verdict.SUSPECTED, "redis.few", {"n": rows.height}, signals.refs(rows))
