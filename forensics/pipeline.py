@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import polars as pl
 from forensics import analyses, engine, formats
 from forensics.findings import diagnose, hypotheses
 from forensics.formats import definition
+from forensics.formats.heads import ANSI
 from forensics.formats.transports import journald_live
 from forensics.ingest import fold, gaps, plan
 from forensics.ingest.digest import find_hits, number
@@ -294,7 +296,8 @@ def quote(item: Plan, window: bytes) -> Quote:
                 records["ts"][0] if not records["naive"][0] else None,
                 records["cursor"][0],
             )
-    return Quote(first.decode("utf-8", "replace").strip()[:QUOTE_CHARS], None)
+    bare = re.sub(ANSI, "", first.decode("utf-8", "replace"))
+    return Quote(bare.strip()[:QUOTE_CHARS], None)
 
 
 def quote_entries(item: Plan, lines: list[int]) -> dict[Ref, Quote]:

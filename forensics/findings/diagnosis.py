@@ -110,9 +110,10 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
 
 
 def contradictions(judgements: tuple[Judgement, ...]) -> Iterator[str]:
-    """Name verdicts that cannot both hold."""
+    """Name verdicts that cannot both hold; a server that says itself that it ends may have refused before."""
     by_id = {judgement.id: judgement.verdict for judgement in judgements}
+    ended = any(judgement.why == "db_down.lifecycle" for judgement in judgements)
     if by_id["host_rebooted"] in POSITIVE and by_id["service_restarted"] is Verdict.RULED_OUT:
         yield "host_rebooted is supported while service_restarted is ruled out"
-    if by_id["db_down"] in POSITIVE and by_id["db_slots_exhausted"] is Verdict.CONFIRMED:
+    if by_id["db_down"] in POSITIVE and by_id["db_slots_exhausted"] is Verdict.CONFIRMED and not ended:
         yield "db_down is supported while the server itself refused connections"

@@ -34,6 +34,8 @@ JOURNAL = b"LPKSHHRH"
 SQLITE = b"SQLite format 3"
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 """Codes of a terminal in a line, which no report may carry."""
+PART = re.compile(r"\S+ (?P<stream>stdout|stderr) (?P<tag>[PF]) (?P<text>.*)$")
+"""A line of a container's log (CRI): P is a part, F the last one."""
 RECORD_LINES = 400
 """Lines after the first in which the rest of one record may lie."""
 
@@ -62,12 +64,23 @@ def expectations() -> Iterator[Any]:
 
 @functools.cache
 def lines(fixture: str, source: str) -> list[str] | None:
-    """Return the lines of an input, None where it has none (a binary journal, a database)."""
+    """Return the lines of an input, None where it has none (a binary journal, a database, one JSON document)."""
     raw = (golden.INCIDENTS / fixture / "inputs" / source).read_bytes()
     raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    if raw.startswith((JOURNAL, SQLITE)):
+    if raw.startswith((JOURNAL, SQLITE)) or whole(raw):
         return None
     return raw.decode("utf-8", "replace").removesuffix("\n").split("\n") if raw else []
+
+
+def whole(raw: bytes) -> bool:
+    """Is an input one JSON document over many lines, whose records are no lines?"""
+    if not raw.startswith((b"{", b"[")) or raw.count(b"\n") < 2:
+        return False
+    try:
+        json.loads(raw)
+    except ValueError:
+        return False
+    return True
 
 
 @functools.cache
@@ -206,7 +219,21 @@ def stands(text: str, held: list[str]) -> bool:
             part.partition("=")[2].strip() == quoted[0] or part.strip().startswith(quoted[0])
             for part in record
         )
-    return all(part in COLOUR.sub("", line) for part, line in zip(quoted, held, strict=False))
+    if PART.match(held[0]):
+        return joined(held).startswith(text)
+    bare = [COLOUR.sub("", line) for line in held]
+    return all(
+        part in line or all(cell in line for cell in part.split(": "))
+        for part, line in zip(quoted, bare, strict=False)
+    )
+
+
+def joined(held: list[str]) -> str:
+    """Return the record of a container's log that begins at the first of these lines: its parts, without those of the other stream."""
+    parts = [found for line in held if (found := PART.match(line))]
+    mine = [part for part in parts if part["stream"] == parts[0]["stream"]]
+    last = next((n for n, part in enumerate(mine) if part["tag"] == "F"), len(mine) - 1)
+    return COLOUR.sub("", "".join(part["text"] for part in mine[: last + 1]))
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -53,7 +53,7 @@ HEAD = re.compile(r"^## (.+)$", re.MULTILINE)
 NUMBER = re.compile(r"(?<![\w.,:-])\d[\d.,]*(?<![.,])(?![\w:-])")
 
 
-@pytest.fixture(params=golden.names())
+@pytest.fixture(params=golden.approved())
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from forensics.model.case import Case
 
-NAMES = golden.names()
+NAMES = golden.approved()
 TROUBLED = [name for name in NAMES if name != "s10-quiet-day"]
 """Fixtures with an incident that can be cut."""
 SHIFT = dt.timedelta(hours=3, minutes=7)
