@@ -4,9 +4,9 @@
     python tests/golden.py --write [NAME…]    show what changed and write it; goldens that agree are left alone
 
 A fixture is a folder below fixtures/incidents with inputs/, incident.toml ([options] names what the command line would) and
-maybe case.toml. Where it has a folder expected/, report.md and report.json in it are approved, and of some the page in every
-other language too, such as expected/report.pt-BR.md; of the others the expectations of incident.toml alone are held. The
-version and the hash of the signatures are not compared.
+maybe case.toml. Where it has a folder expected/, report.json and the pages in it are approved, in every language and in the
+dialects portable and GitHub's, such as expected/report.pt-BR.github.md; of the others the expectations of incident.toml alone
+are held. The version and the hash of the signatures are not compared.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
 INCIDENTS = Path(__file__).parents[1] / "fixtures" / "incidents"
 WRITTEN_BY = re.compile(r"^(.* forensics) \d\S*, .*`\.$", re.MULTILINE)
-FILES = ("report.md", "report.json")
-TRANSLATED = ("crm-freeze", "s10-quiet-day")
-"""Fixtures whose page is approved in every language."""
+DIALECTS = ("commonmark", "github")
+"""Dialects in which pages are approved, the portable one first."""
 
 
 def names() -> list[str]:
@@ -96,11 +95,20 @@ def other_languages() -> tuple[str, ...]:
     return texts.languages()[1:]
 
 
+def pages() -> dict[str, tuple[str, str]]:
+    """Return the approved pages by the name of their file: language and dialect of each."""
+    return {
+        ".".join(
+            ["report", *([] if tag == "en" else [tag]), *([] if dialect == DIALECTS[0] else [dialect]), "md"]
+        ): (tag, dialect)
+        for tag in ("en", *other_languages())
+        for dialect in DIALECTS
+    }
+
+
 def files(name: str) -> tuple[str, ...]:
     """Name the approved files of a fixture, none where only its expectations are held."""
-    if not (INCIDENTS / name / "expected").is_dir():
-        return ()
-    return (*FILES, *(f"report.{tag}.md" for tag in other_languages() if name in TRANSLATED))
+    return (*pages(), "report.json") if (INCIDENTS / name / "expected").is_dir() else ()
 
 
 @functools.cache
@@ -134,11 +142,19 @@ def normal(file: str, text: str) -> str:
     return dump(json.loads(text) | {"tool": {}})
 
 
+@functools.cache
+def page(name: str, language: str, dialect: str) -> str:
+    """Return the page of a whole fixture in a language and a dialect, computed once."""
+    from forensics.report.dialects import told
+
+    document, portable = report(name, language)
+    return portable if dialect == DIALECTS[0] else told(document, dialect, None)
+
+
 def produced(name: str) -> dict[str, str]:
     """Return the files of a fixture as the pipeline writes them now."""
-    document, page = report(name)
-    translated = {f"report.{tag}.md": report(name, tag)[1] for tag in other_languages() if name in TRANSLATED}
-    return {"report.md": page, "report.json": dump(document), **translated}
+    said = {file: page(name, tag, dialect) for file, (tag, dialect) in pages().items()}
+    return said | {"report.json": dump(report(name)[0])}
 
 
 def expected(name: str) -> dict[str, str]:
