@@ -23,6 +23,8 @@ from babel.support import NullTranslations, Translations
 from forensics.model import texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from babel.messages.catalog import Catalog
 
 NUMBER = "0.######"
@@ -78,14 +80,18 @@ class Language:
         """Return a text with values in it in this language, remark by remark; what no message fits stays as it is."""
         if self.tag == texts.ENGLISH or not said:
             return said
-        parts, told = said.split(BETWEEN), []
+        return BETWEEN.join(told or run for run, told in self.remarks(said))
+
+    def remarks(self, said: str) -> Iterator[tuple[str, str | None]]:
+        """Yield the remarks that make a text, each with its translation or None where no message fits it."""
+        parts = said.split(BETWEEN)
         while parts:
             # A message may hold what stands between remarks, so the longest run of parts that one fits is taken.
             runs = ((BETWEEN.join(parts[:n]), n) for n in range(min(len(parts), MOST_PARTS), 0, -1))
-            found, n = next(((fit, n) for run, n in runs if (fit := self.fitted(run))), (parts[0], 1))
-            told.append(found)
-            parts = parts[n:]
-        return BETWEEN.join(told)
+            fits = ((run, told, n) for run, n in runs if (told := self.fitted(run)) is not None)
+            run, told, taken = next(fits, (parts[0], None, 1))
+            yield run, told
+            parts = parts[taken:]
 
     def fitted(self, said: str) -> str | None:
         """Return the translation of the most specific message that a whole text fits, with the text's values in it."""
