@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 IN_BRACKETS = re.compile(r"\([^()]*\)")
 """What a library says of damage, and lists of names, stand in brackets as they are."""
 ENGLISH = re.compile(
-    r"\b(?:again|and|are|copy|export|give|in|it|its|line|lines|of|is|read|that|the|there|they|this|was|were|which|with)\b"
+    r"\b(?:again|and|are|give|it|its|line|lines|of|is|that|the|there|they|this|was|were|which|with)\b"
 )
 """Words of which hardly an English remark has none and no Portuguese one has any."""
 LINE = "2026-11-29T12:00:00+0000 srv a[1]: x\n"
 TIMES = [f"2026-11-29T12:{at // 60:02d}:{at % 60:02d}" for at in range(0, 180, 2)]
-STATES = ["2026-11-29 12:00:00,up"] * 3
 
 
 def tar() -> bytes:
@@ -71,17 +70,15 @@ ODD: dict[str, bytes] = {
     "bar.log": LINE.encode() * 9 + b"2026-11-29T12:00:01+0000 srv a[1]: 10%\r50%\r100%\n",
     "returns.log": LINE.encode().replace(b"\n", b"\r") * 9,
     "long.log": (LINE.replace("x\n", "x" * 2_200_000 + "\n") * 4).encode(),
-    "cut.json": (
-        '[{"ts":"2026-11-29T12:00:00Z","status":"up","target":"x","ms":1},' * 1 + '{"ts":"20'
-    ).encode(),
+    "cut.json": (b'[{"ts":"2026-11-29T12:00:00Z","status":"up","target":"x","ms":1},{"ts":"20'),
     "yearless.log": b"Nov 29 12:00:00 srv a[1]: x\n" * 9,
     "zoneless.log": "".join(f"{at.replace('T', ' ')} INFO started\n" for at in TIMES).encode(),
     "timeless.log": b"one\ntwo words\nand three\n" * 9,
     "ambiguous.csv": b"data;hora;estado;latencia_ms\n09/10/2026;12:14:31;fora;30\n10/11/2026;12:14:31;fora;30\n",
     "silent.csv": b"ts,status,target\n2026-11-29 12:00:00,up,x\n2026-11-29 12:01:00,purple,x\n",
     "quote.csv": b'Date,Host,Service,Content\n"2026-11-29T12:14:31.123Z",web-1,api,"INFO: ok\n' * 2,
-    "explore.csv": b"".join(
-        [b"Date,Host,Service,Content\n", *[b'"2026-11-29T12:14:31.123Z",web-1,api,"INFO: ok"\n'] * 100]
+    "capped.csv": b"".join(
+        [b"Date,Host,Service,Content\n", *[b'"2026-11-29T12:14:31.123Z",web-1,api,"INFO: ok"\n'] * 5000]
     ),
     "ist.log": b'2026-11-29 18:14:00.434 IST [8479] LOG:  listening on IPv4 address "127.0.0.1", port 21224\n'
     * 3,
@@ -120,9 +117,18 @@ def test_remarks_are_told_in_the_language(run: Callable[..., Any], tmp_path: Pat
         name: remark
         for name, remarks in said.items()
         for remark in remarks
-        if ENGLISH.search(IN_BRACKETS.sub("", re.sub(r'"[^"]*"|: [a-z0-9]+ .*', "", remark)))
+        if ENGLISH.search(IN_BRACKETS.sub("", remark))
     }
 
     assert "Traceback" not in done.err
     assert english == {}
-    assert len([name for name, remarks in said.items() if remarks]) > 60
+    assert said["capped.csv"] == [
+        "exatamente 5.000 linhas: um limite usual de exportação: aumente-o, ou confirme que não há mais"
+    ]
+    assert said["cut.log.gz"] == [
+        "o fluxo gzip termina cedo, após 4.836 bytes; usou-se o que vem antes; copie o arquivo de novo para o resto"
+    ]
+    assert said["links.tar"] == [
+        "o tar termina cedo ou está danificado (unexpected end of data); copie de novo; seu último membro é a.log; dispositivos ou pipes omitidos (1): pipe; links omitidos (1): link; se importarem, descompacte o pacote e forneça-os pelo nome"
+    ]
+    assert len([name for name, remarks in said.items() if remarks]) >= len(ODD) + len(BROKEN)
