@@ -123,7 +123,7 @@ def test_remarks_are_told_in_the_language(run: Callable[..., Any], tmp_path: Pat
     assert "Traceback" not in done.err
     assert english == {}
     assert said["capped.csv"] == [
-        "exatamente 5.000 linhas: um limite usual de exportação: aumente-o, ou confirme que não há mais"
+        "justamente 5.000 linhas: um limite usual de exportação: aumente-o, ou confirme que não há mais"
     ]
     assert said["cut.log.gz"] == [
         "o fluxo gzip termina cedo, após 4.836 bytes; usou-se o que vem antes; copie o arquivo de novo para o resto"

@@ -329,7 +329,7 @@ def test_a_value_that_is_a_message_is_told() -> None:
     note = speak("pt-BR").note
 
     assert note("exactly 10,000 records: the most that the API gives: export shorter spans") == (
-        "exatamente 10.000 registros: o máximo que a API entrega: exporte intervalos menores"
+        "justamente 10.000 registros: o máximo que a API entrega: exporte intervalos menores"
     )
     assert note("links left out (1): the most that") == "links omitidos (1): the most that"
 
