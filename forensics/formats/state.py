@@ -354,8 +354,12 @@ def no_result(words: pl.Series) -> tuple[str, ...]:
     if not len(words):
         return ()
     said = words.drop_nulls().unique().sort().head(3).to_list()
-    shown = f" ({', '.join(repr(str(word)[:40]) for word in said)})" if said else ""
-    return (f"{len(words)} rows state no result{shown} and count neither as up nor as down",)
+    shown = ", ".join(repr(str(word)[:40]) for word in said)
+    return (
+        f"{len(words)} rows state no result ({shown}) and count neither as up nor as down"
+        if shown
+        else f"{len(words)} rows state no result and count neither as up nor as down",
+    )
 
 
 def gauges(table: pl.DataFrame, fields: Mapping[str, str], series: str = "connections") -> Parsed:

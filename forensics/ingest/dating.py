@@ -203,9 +203,13 @@ def doubts(seconds: pl.DataFrame, index: int, rule: Rule) -> tuple[str, ...]:
     )
     twice = int(wall.filter(pl.col("first") != pl.col("second"))["n"].sum())
     never = int(wall.filter(pl.col("first").is_null())["n"].sum())
-    told = "were told apart by their order" if rule.repeat else "are taken as the first of the two"
+    told = (
+        f"{twice} lines lie in an hour that {rule.zone} had twice and were told apart by their order"
+        if rule.repeat
+        else f"{twice} lines lie in an hour that {rule.zone} had twice and are taken as the first of the two"
+    )
     return (
-        *((f"{twice} lines lie in an hour that {rule.zone} had twice and {told}",) if twice else ()),
+        *((told,) if twice else ()),
         *(
             (f"{never} lines have a time that {rule.zone} skipped and are not placed: is it the right zone?",)
             if never

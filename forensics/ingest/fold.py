@@ -273,9 +273,11 @@ def describe(
     limits = source.limits
     if of.height and not whole_copy:
         others = ", ".join(f"s{index + 1}" for index in sorted(of["of"].unique()))
-        until = "" if of["whole"].all() else ", as far as they reach,"
+        named = ", ".join(sorted(of["service"]))
         limits += (
-            f"its lines of {', '.join(sorted(of['service']))} are also in {others} and{until} counted there",
+            f"its lines of {named} are also in {others} and counted there"
+            if of["whole"].all()
+            else f"its lines of {named} are also in {others} and, as far as they reach, counted there",
         )
     if sums["undated"]:
         limits += (f"{sums['undated']} records have no readable time and are not placed on the timeline",)

@@ -117,7 +117,7 @@ def by_lines(
         steps = steps.filter(pl.col("offset_min") == offsets[0])
     elif not in_two_pieces(steps["offset_min"]):
         return None
-    told = ", then ".join(offset_name(value) for value in dict.fromkeys(steps["offset_min"].to_list()))
+    told = " → ".join(offset_name(value) for value in dict.fromkeys(steps["offset_min"].to_list()))
     why = f"{steps.height} minutes of its lines stand in {names[source]} with their offset from UTC"
     return steps, Zone(told, "inferred", why)
 

@@ -23,6 +23,8 @@ from babel.support import NullTranslations, Translations
 from forensics.model import texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from babel.messages.catalog import Catalog
 
 NUMBER = "0.######"
@@ -31,7 +33,13 @@ NOTE = "note"
 """Context of texts that the reading wing has put its values into; their messages are patterns."""
 LONGEST_NOTE = 1000
 """Characters of a text that patterns are tried on."""
+BETWEEN = "; "
+"""What stands between remarks that make one text, as between what is wrong and what to do."""
+MOST_PARTS = 4
+"""Parts of a text that may be one remark: no message has more."""
 PLACE = re.compile(r"\{(\w+)\}")
+VALUE = rf"(?P<\1>(?:(?!{BETWEEN}).)+?)"
+"""What stands for a value in a pattern: any text that is one part."""
 
 
 class Language:
@@ -69,35 +77,65 @@ class Language:
         return str(format_decimal(Decimal(f"{value:.6f}"), format=pattern, locale=self.locale))
 
     def note(self, said: str) -> str:
-        """Return a text with values in it in this language, part by part; what no message fits stays as it is."""
-        if self.tag == texts.ENGLISH or not said or len(said) > LONGEST_NOTE:
+        """Return a text with values in it in this language, remark by remark; what no message fits stays as it is."""
+        if self.tag == texts.ENGLISH or not said:
             return said
-        return self.fitted(said) or "; ".join(self.fitted(part) or part for part in said.split("; "))
+        return BETWEEN.join(told or run for run, told in self.remarks(said))
+
+    def remarks(self, said: str) -> Iterator[tuple[str, str | None]]:
+        """Yield the remarks that make a text, each with its translation or None where no message fits it."""
+        parts = said.split(BETWEEN)
+        while parts:
+            # A message may hold what stands between remarks, so the longest run of parts that one fits is taken.
+            runs = ((BETWEEN.join(parts[:n]), n) for n in range(min(len(parts), MOST_PARTS), 0, -1))
+            fits = ((run, told, n) for run, n in runs if (told := self.fitted(run)) is not None)
+            run, told, taken = next(fits, (parts[0], None, 1))
+            yield run, told
+            parts = parts[taken:]
 
     def fitted(self, said: str) -> str | None:
-        """Return the translation of the message that a whole text fits, with the text's values in it."""
-        for pattern, translation in self.notes:
-            if found := pattern.fullmatch(said):
+        """Return the translation of the most specific message that a whole text fits, with the text's values in it."""
+        if (exact := self.plain_notes.get(said)) is not None:
+            return exact
+        if len(said) > LONGEST_NOTE:
+            return None
+        for literal, pattern, translation in self.notes:
+            if literal in said and (found := pattern.fullmatch(said)):
                 return PLACE.sub(lambda place: self.value(found[place[1]]), translation)
         return None
 
     def value(self, text: str) -> str:
-        """Return a value of a note: a whole number in the language's form, any other text as it is."""
+        """Return a value of a note: a whole message or number in the language's form, any other text as it is."""
         bare = text.replace(",", "")
-        return self.number(int(bare)) if "," in text and bare.isdecimal() else text
+        if "," in text and bare.isdecimal():
+            return self.number(int(bare))
+        return self.plain_notes.get(text, text)
 
     @cached_property
-    def notes(self) -> list[tuple[re.Pattern[str], str]]:
-        """The patterns of notes, the longest first: it is the most specific."""
+    def plain_notes(self) -> dict[str, str]:
+        """The notes without values, which need no pattern."""
+        return {
+            str(message.id): str(message.string)
+            for message in self.messages
+            if message.context == NOTE and not PLACE.search(str(message.id))
+        }
+
+    @cached_property
+    def notes(self) -> list[tuple[str, re.Pattern[str], str]]:
+        """The patterns of notes with the longest text that each needs; first those that leave least to their values."""
         found = [
-            (str(message.id), str(message.string)) for message in self.messages if message.context == NOTE
+            (PLACE.sub("{}", str(message.id)).split("{}"), str(message.id), str(message.string))
+            for message in self.messages
+            if message.context == NOTE and PLACE.search(str(message.id))
         ]
+        found.sort(key=lambda one: (-sum(map(len, one[0])), one[1]))
         return [
             (
-                re.compile(PLACE.sub(r"(?P<\1>.+?)", re.sub(r"[^\w\s{}]", r"\\\g<0>", source)), re.DOTALL),
+                max(literals, key=len),
+                re.compile(PLACE.sub(VALUE, re.sub(r"[^\w\s{}]", r"\\\g<0>", source)), re.DOTALL),
                 target,
             )
-            for source, target in sorted(found, key=lambda pair: (-len(pair[0]), pair[0]))
+            for literals, source, target in found
         ]
 
 

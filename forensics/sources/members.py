@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 EARLIEST_S = 315_619_200
 """Members that claim to be older than 1980-01-02 have no time: zip's clock begins there, and reproducible archives say so."""
 ENCRYPTED = "encrypted; unpack the archive with its password and give the folder"
+LINKS = "links left out ({n}): {names}"
+DEVICES = "devices left out ({n}): {names}"
+PIPES = "devices or pipes left out ({n}): {names}"
+ABSOLUTE = "members with an absolute path left out ({n}): {names}"
+OUTSIDE = "members whose path leads out of the archive left out ({n}): {names}"
+NAMELESS = "members without a name left out ({n}): {names}"
 LONGEST_NAME = 80
 MANY = 5
 """Members of one kind that are named one by one."""
@@ -50,7 +56,7 @@ class Contents:
     trouble: list[str] = field(default_factory=list)
     """What has to be said of the archive as a whole."""
     left_out: dict[str, list[str]] = field(default_factory=dict)
-    """Members that are no files or have no safe name, by kind."""
+    """Members that are no files or have no safe name, by what is to be said of their kind."""
     names: Counter[str] = field(default_factory=Counter)
     modified_us: int = 0
 
@@ -96,23 +102,22 @@ class Contents:
         """Return what has to be said of the archive, None if all of it was read."""
         parts = list(dict.fromkeys(self.trouble))
         for kind, names in sorted(self.left_out.items()):
-            more = f" and {len(names) - MANY:,} more" if len(names) > MANY else ""
-            shown = ", ".join(name[:LONGEST_NAME] for name in names[:MANY])
-            parts.append(f"{kind} left out ({len(names):,}): {shown}{more}")
+            shown = ", ".join([name[:LONGEST_NAME] for name in names[:MANY]] + ["…"] * (len(names) > MANY))
+            parts.append(kind.format(n=f"{len(names):,}", names=shown))
         if self.left_out:
             parts.append("if they matter, unpack the archive and give them by name")
         return "; ".join(parts) or None
 
 
 def safe_name(name: str) -> tuple[str | None, str]:
-    """Return a member's name with plain slashes, or None and what is wrong with it."""
+    """Return a member's name with plain slashes, or None and what is to be said of members like it."""
     text = name.replace("\\", "/").split("\0")[0]
     if text.startswith("/") or text[1:3] == ":/":
-        return None, "members with an absolute path"
+        return None, ABSOLUTE
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if ".." in parts:
-        return None, "members whose path leads out of the archive"
-    return ("/".join(parts), "") if parts else (None, "members without a name")
+        return None, OUTSIDE
+    return ("/".join(parts), "") if parts else (None, NAMELESS)
 
 
 def hidden(name: str) -> bool:

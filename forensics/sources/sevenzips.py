@@ -7,6 +7,7 @@ from typing import Any
 from forensics.sources import compression, streams
 from forensics.sources.members import (
     ENCRYPTED,
+    LINKS,
     Contents,
     dense,
     hidden,
@@ -61,7 +62,7 @@ def wanted_7z(contents: Contents, archive: Any, spooled: dict[str, Spooled]) -> 
         elif info.is_directory or hidden(name):
             continue
         elif info.is_symlink or not info.is_file:
-            contents.leave_out("links", name)
+            contents.leave_out(LINKS, name)
         elif encrypted:
             contents.refuse(name, ENCRYPTED)
         elif not contents.room(total + (info.uncompressed or 0)):

@@ -16,7 +16,16 @@ from typing import IO, TYPE_CHECKING, ClassVar, Literal, Self
 
 from forensics.sources import compression, streams
 from forensics.sources.limits import Damage
-from forensics.sources.members import Contents, hidden, portions, safe_name, sane_time, shortfall
+from forensics.sources.members import (
+    LINKS,
+    PIPES,
+    Contents,
+    hidden,
+    portions,
+    safe_name,
+    sane_time,
+    shortfall,
+)
 from forensics.sources.spool import Spooled
 
 if TYPE_CHECKING:
@@ -125,7 +134,7 @@ def read_tar(contents: Contents) -> None:
         damage.say(f"{seen.broken:,} blocks of the tar are no headers and were passed over; copy it again")
     if not seen.ended and not damage.notes:
         damage.say("the tar has no end mark, so that members may be missing; copy it again")
-    contents.trouble.extend(f"{note} (its last member is {last})" if last else note for note in damage.notes)
+    contents.trouble.extend(f"{note}; its last member is {last}" if last else note for note in damage.notes)
 
 
 def take_tar(contents: Contents, archive: tarfile.TarFile, info: tarfile.TarInfo, *, plain: bool) -> bool:
@@ -138,10 +147,10 @@ def take_tar(contents: Contents, archive: tarfile.TarFile, info: tarfile.TarInfo
     if info.isdir() or hidden(name):
         return True
     if info.issym() or info.islnk():
-        contents.leave_out("links", name)
+        contents.leave_out(LINKS, name)
         return True
     if not info.isfile():
-        contents.leave_out("devices or pipes", name)
+        contents.leave_out(PIPES, name)
         return True
     if not contents.room(info.size):
         return False

@@ -17,7 +17,9 @@ from typing import IO, TYPE_CHECKING
 from forensics.sources import compression, streams
 from forensics.sources.limits import Damage, Limits
 from forensics.sources.members import (
+    DEVICES,
     ENCRYPTED,
+    LINKS,
     Contents,
     dense,
     hidden,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08", b"PK00PK\x03\x04")
 """A local header, an empty archive, and the marks of an archive in parts."""
-NO_FILES = {stat.S_IFLNK: "links", stat.S_IFBLK: "devices", stat.S_IFCHR: "devices"}
+NO_FILES = {stat.S_IFLNK: LINKS, stat.S_IFBLK: DEVICES, stat.S_IFCHR: DEVICES}
 """Kinds of members that hold no data of their own (a pipe does: ``command | zip logs.zip -``)."""
 METHODS = {
     0: "stored", 1: "shrink", 6: "implode", 8: "deflate", 9: "deflate64", 12: "bzip2", 14: "lzma", 19: "lz77", 93: "zstd",

@@ -29,7 +29,14 @@ DAY_US = 86_400 * SECOND
 PASSED_US = DAY_US // 2
 """A time of day that lies so far before the one above is of the next day."""
 ASSUMED = "nothing tells whether the day or the month stands first in its dates: the day is taken first"
-TOLD = "the {} stands first in its dates, as {} shows"
+TOLD = {
+    "day": "the day stands first in its dates, as {} in one of them shows",
+    "month": "the month stands first in its dates, as {} in one of them shows",
+}
+RISING = {
+    "day": "the day stands first in its dates, as their order shows",
+    "month": "the month stands first in its dates, as their order shows",
+}
 CENTURY = 2000
 
 
@@ -101,9 +108,9 @@ def read_days(banners: list[str]) -> tuple[list[dt.date | None], str]:
     short = [one for one, first in zip(numbers, year_first, strict=True) if not first]
     orders = {"day": (1, 0), "month": (0, 1)}
     if any(one[0] > 12 for one in short):
-        order, why = "day", TOLD.format("day", f"{max(one[0] for one in short)} in one of them")
+        order, why = "day", TOLD["day"].format(max(one[0] for one in short))
     elif any(one[1] > 12 for one in short):
-        order, why = "month", TOLD.format("month", f"{max(one[1] for one in short)} in one of them")
+        order, why = "month", TOLD["month"].format(max(one[1] for one in short))
     else:
         rising = [
             name
@@ -111,7 +118,7 @@ def read_days(banners: list[str]) -> tuple[list[dt.date | None], str]:
             if (days := [(one[2], one[month], one[day]) for one in short]) == sorted(days)
         ]
         order = rising[0] if len(rising) == 1 else "day"
-        why = (TOLD.format(order, "their order") if len(rising) == 1 else ASSUMED) if short else ""
+        why = (RISING[order] if len(rising) == 1 else ASSUMED) if short else ""
     month, day = orders[order]
     return [
         made(one[0], one[1], one[2]) if first else made(one[2], one[month], one[day])

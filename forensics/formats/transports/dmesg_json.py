@@ -79,9 +79,7 @@ def decoded(text: str) -> tuple[list[dict[str, object]], str]:
         if isinstance(value, dict):
             found.append(value)
     if text.strip() and not found:
-        raise UnreadableError(
-            "the document is damaged", where="dmesg --json", remedy="run dmesg --json again"
-        )
+        raise UnreadableError("the document is damaged", remedy="run dmesg --json again")
     return found, text.strip() and "the document ends early: what lies before was used"
 
 

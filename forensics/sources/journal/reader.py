@@ -31,6 +31,8 @@ FIXED = ("ordinal", "__REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_BOOT_ID",
 PART = 1 << 16
 """Entries of which frames are made at a time: a tenth of a second of work, some 50 MB with 20 fields each."""
 _MOST_FIELDS = 250
+UNKNOWN = "?"
+"""What stands in a span for a time that is not stated or that no calendar has."""
 _HOUR, _MINUTE = 3_600_000_000, 60_000_000
 
 
@@ -230,8 +232,11 @@ def _file_notes(header: Header, reading: _Reading) -> list[str]:
         notes.append(f"{found.disordered} entries with impossible sequence numbers were left out")
     missing = header.n_entries - len(found.entries) - found.disordered
     if missing > 0:
+        spans = _missing_spans(header, reading)
         notes.append(
-            f"{missing} of {header.n_entries} entries were not found{_missing_span(header, reading)}"
+            f"{missing} of {header.n_entries} entries were not found ({', '.join(spans)})"
+            if spans
+            else f"{missing} of {header.n_entries} entries were not found"
         )
     return notes
 
@@ -244,47 +249,57 @@ def _part_notes(reading: _Reading, entries: Index, table: Table, keep: Index) ->
     if dropped:
         gone = np.ones(len(times), np.bool_)
         gone[keep] = False
-        notes.append(f"{dropped} damaged entries were left out ({_span(times, gone)})")
+        span = _span(times, gone)
+        notes.append(
+            f"{dropped} damaged entries were left out ({span})"
+            if span
+            else f"{dropped} damaged entries were left out, in the whole file"
+        )
     if table.incomplete[keep].any():
         part = np.zeros(len(times), np.bool_)
         part[keep] = table.incomplete[keep]
-        notes.append(f"{int(part.sum())} entries lack a damaged field ({_span(times, part)})")
+        span = _span(times, part)
+        notes.append(
+            f"{int(part.sum())} entries lack a damaged field ({span})"
+            if span
+            else f"{int(part.sum())} entries lack a damaged field, in the whole file"
+        )
     return notes
 
 
-def _missing_span(header: Header, reading: _Reading) -> str:
-    """Where the entries that were not found belong: after the last one, or in holes of the numbers."""
+def _missing_spans(header: Header, reading: _Reading) -> list[str]:
+    """Where the entries that were not found belong: before the first one, in holes of the numbers or after the last."""
     words, entries = reading.image.words, reading.found.entries
     if not len(entries):
-        return f" ({_instant(header.head_realtime)} to {_instant(header.tail_realtime)})"
+        return [f"{_instant(header.head_realtime)} → {_instant(header.tail_realtime)}"]
     seqnum, times = words[entries + 2].astype(np.int64), words[entries + 3].astype(np.int64)
     spans = []
     if seqnum[0] > header.head_seqnum > 0:
-        spans.append(f"before {_instant(times[0])}")
+        spans.append(f"… → {_instant(times[0])}")
     holes = np.flatnonzero(np.diff(seqnum) > 1)
     if len(holes):
-        spans.append(f"between {_instant(times[holes[0]])} and {_instant(times[holes[-1] + 1])}")
+        spans.append(f"{_instant(times[holes[0]])} → {_instant(times[holes[-1] + 1])}")
     if seqnum[-1] < header.tail_seqnum:
-        spans.append(f"after {_instant(times[-1])}, to {_instant(header.tail_realtime)}")
-    return f" ({'; '.join(spans)})" if spans else ""
+        spans.append(f"{_instant(times[-1])} → {_instant(header.tail_realtime)}")
+    return spans
 
 
 def _span(times: Index, at: Flags) -> str:
-    """First and last instant of the neighbours of the entries ``at``, whose own times are not trusted."""
+    """First and last instant of the neighbours of the entries ``at``, whose own times are not trusted; "" without any."""
     rows = np.flatnonzero(at)
     sound = np.flatnonzero(~at)
     if not len(sound):
-        return "the whole file"
+        return ""
     left = sound[max(int(np.searchsorted(sound, rows[0])) - 1, 0)]
     right = sound[min(int(np.searchsorted(sound, rows[-1])), len(sound) - 1)]
-    return f"{_instant(times[left])} to {_instant(times[right])}"
+    return f"{_instant(times[left])} → {_instant(times[right])}"
 
 
 def _instant(microseconds: int | np.int64 | None) -> str:
     if microseconds is None:
-        return "an unknown time"
+        return UNKNOWN
     try:
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(microseconds))
     except OverflowError:
-        return "an impossible time"
+        return UNKNOWN
     return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
