@@ -111,22 +111,23 @@ def verdict(case: Case, *, exit_code: bool) -> int:
 def chart_files(
     document: dict[str, Any], folder: Path | None, output: Path | None
 ) -> dict[Path, str | bytes]:
-    """Draw the timeline and name it in the document."""
+    """Draw the charts that have something to show, and name them in the document."""
     if folder is None:
         return {}
-    from forensics.report.charts import timeline_svg
+    from forensics.report import charts
 
-    drawn = timeline_svg(document)
-    if drawn is None:
-        return {}
-    name = f"{output.stem}-timeline.svg" if output else "timeline.svg"
-    target = folder / name
+    drawn = {name: picture for name in charts.charts() if (picture := charts.svg(document, name))}
+    files: dict[Path, str | bytes] = {
+        folder / (f"{output.stem}-{name}.svg" if output else f"{name}.svg"): picture
+        for name, picture in drawn.items()
+    }
     document["charts"] = [
         target.relative_to(output.parent).as_posix()
         if output and target.is_relative_to(output.parent)
-        else name
+        else target.name
+        for target in files
     ]
-    return {target: drawn}
+    return files
 
 
 def annex(document: dict[str, Any], *, as_lines: bool) -> str:

@@ -16,26 +16,33 @@ from xml.etree import ElementTree as ET
 import pytest
 from founding_chart import at, document
 
-from forensics.report.charts import EVENT_SHAPES, THEMES, timeline_alt, timeline_png, timeline_svg
+from forensics.report import charts
+from forensics.report.charts.theme import THEMES
+from forensics.report.charts.timeline import EVENT_SHAPES
 from forensics.report.statements import catalogue
 
 SVG = "{http://www.w3.org/2000/svg}"
 RENDER = """
 import json, sys
-from forensics.report.charts import timeline_svg
-sys.stdout.buffer.write(timeline_svg(json.load(sys.stdin)).encode())
+from forensics.report import charts
+sys.stdout.buffer.write(charts.svg(json.load(sys.stdin), sys.argv[1]).encode())
 """
 
 
 @cache
 def _svg(text: str, theme: str) -> str:
     """Draw each document once for all tests that look at it."""
-    return timeline_svg(json.loads(text), theme=theme) or ""
+    return charts.svg(json.loads(text), "timeline", theme=theme) or ""
 
 
 def svg_of(doc: dict[str, Any], theme: str = "light") -> str:
     """Draw a document that has something to draw."""
     return _svg(json.dumps(doc), theme)
+
+
+def said_of(doc: dict[str, Any]) -> str:
+    """Return the alternative text of a document that has something to draw."""
+    return charts.alt(doc, "timeline") or ""
 
 
 def drawn(doc: dict[str, Any], theme: str = "light") -> ET.Element:
@@ -63,7 +70,7 @@ def lanes(root: ET.Element) -> list[str]:
 def elsewhere(doc: dict[str, Any], **env: str) -> str:
     """Draw in a fresh process under another environment."""
     done = subprocess.run(
-        [sys.executable, "-c", RENDER],
+        [sys.executable, "-c", RENDER, "timeline"],
         input=json.dumps(doc).encode(),
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | env,
         capture_output=True,
@@ -74,10 +81,10 @@ def elsewhere(doc: dict[str, Any], **env: str) -> str:
 
 def test_twice_in_one_process_is_the_same() -> None:
     """Ids that count on through a process do not reach the output, whatever was drawn in between."""
-    first = timeline_svg(document())
-    timeline_svg(document(incidents=[]), theme="dark")
+    first = charts.svg(document(), "timeline")
+    charts.svg(document(incidents=[]), "timeline", theme="dark")
 
-    assert first == timeline_svg(document())
+    assert first == charts.svg(document(), "timeline")
 
 
 def test_zone_and_locale_of_the_machine_do_not_matter() -> None:
@@ -214,8 +221,8 @@ def test_primary_incident_is_the_one_marked() -> None:
         "primary": False,
     }
 
-    assert "09:42:26" in timeline_alt(document(incidents=[other, *document()["incidents"]]))
-    assert "09:30:00" in timeline_alt(document(incidents=[other]))
+    assert "09:42:26" in said_of(document(incidents=[other, *document()["incidents"]]))
+    assert "09:30:00" in said_of(document(incidents=[other]))
 
 
 def test_ongoing_incident_is_marked() -> None:
@@ -235,8 +242,8 @@ def test_bound_of_the_start_is_said() -> None:
     doc = document()
     doc["incidents"][0]["start_bound"] = "exact"
 
-    assert "or earlier" in timeline_alt(document())
-    assert "or earlier" not in timeline_alt(doc)
+    assert "or earlier" in said_of(document())
+    assert "or earlier" not in said_of(doc)
     assert marks(drawn(document()), "probes_0_edges_no_later")
     assert not marks(drawn(doc), "probes_0_edges_no_later")
 
@@ -247,12 +254,12 @@ def test_quiet_timeline_needs_something_to_show() -> None:
     nothing = document(incidents=[], silences=[], stalls=[], chart=bare)
 
     assert svg_of(document(incidents=[])).startswith("<svg")
-    assert timeline_alt(document(incidents=[])).startswith("No incident, 2026-09-09 00:00:00 to 12:00:00.")
-    assert timeline_svg(nothing) is None
-    assert timeline_png(nothing) is None
-    assert timeline_alt(nothing).startswith("No timeline")
+    assert said_of(document(incidents=[])).startswith("No incident, 2026-09-09 00:00:00 to 12:00:00.")
+    assert charts.svg(nothing, "timeline") is None
+    assert charts.png(nothing, "timeline") is None
+    assert charts.alt(nothing, "timeline") is None
     nothing["case"]["window"] = None
-    assert timeline_svg(nothing) is None
+    assert charts.svg(nothing, "timeline") is None
 
 
 def test_document_without_chart_data_still_draws_its_incident() -> None:
@@ -291,7 +298,7 @@ def test_log_text_is_hostile() -> None:
 def test_alternative_text_says_what_one_sees() -> None:
     """`<title>` and `<desc>` are the first children, and the description carries the figures."""
     root = drawn(document())
-    said = timeline_alt(document())
+    said = said_of(document())
 
     assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
     assert root[1].text == said
@@ -320,7 +327,7 @@ def test_the_samples_that_are_named_are_those_around_the_incident() -> None:
 
     texts = [element.text for element in drawn(doc).iter(f"{SVG}text")]
 
-    assert f"{series}: 34 to 35, peak 46" in timeline_alt(doc)
+    assert f"{series}: 34 to 35, peak 46" in said_of(doc)
     assert {"34", "46", "35"} <= set(texts)
     assert not {"31", "30"} & set(texts)
 
@@ -329,9 +336,9 @@ def test_both_languages_say_the_same_numbers() -> None:
     """Words change with the language; figures, order and instants do not."""
     doc = document()
     doc["case"]["language"] = "pt-BR"
-    numbers = [re.findall(r"\d+", timeline_alt(d)) for d in (document(), doc)]
+    numbers = [re.findall(r"\d+", said_of(d)) for d in (document(), doc)]
 
-    assert "Incidente" in timeline_alt(doc)
+    assert "Incidente" in said_of(doc)
     assert numbers[0] == numbers[1]
     assert set(EVENT_SHAPES) <= set(catalogue("en")["chart"])
 
@@ -395,12 +402,12 @@ def test_what_is_cut_is_counted() -> None:
 
     assert "s2, peak 46, limit 100 (+2 more not drawn)" in texts(root)
     assert "Silence and stalls (+2 more not drawn)" in texts(root)
-    assert "s4: 34 to 35" in timeline_alt(doc)
+    assert "s4: 34 to 35" in said_of(doc)
 
 
 def test_png_is_a_png() -> None:
     """The raster copy is for tickets that show no SVG."""
-    assert (timeline_png(document(), scale=1) or b"").startswith(b"\x89PNG")
+    assert (charts.png(document(), "timeline", scale=1) or b"").startswith(b"\x89PNG")
 
 
 def test_import_costs_no_drawing_library() -> None:
