@@ -26,7 +26,7 @@ FOUND = 1
     "-o",
     "--output",
     type=options.FILE,
-    help="Write the report here (default: standard output); the timeline chart goes beside it.",
+    help="Write the report here (default: standard output); the charts go beside it.",
 )
 @click.option(
     "--html",
@@ -38,7 +38,7 @@ FOUND = 1
 @click.option(
     "--charts",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the charts (default: beside the report).",
+    help="Folder for the charts, as SVG and PNG, light and dark (default: beside the report, light).",
 )
 @click.option(
     "--evidence",
@@ -80,7 +80,9 @@ def command(
     with progress(said.pop("progress")) as tick:
         case = pipeline.investigate(inputs, options.build(tick=tick, **said))
         document = telling.build(case, redact=not no_redact)
-        files = chart_files(document, charts or (output.parent if output else None), output)
+        files = chart_files(
+            document, charts or (output.parent if output else None), output, dark=bool(charts)
+        )
         page = told(document, said["dialect"], max_chars)
     if output:
         files[output] = page
@@ -109,23 +111,26 @@ def verdict(case: Case, *, exit_code: bool) -> int:
 
 
 def chart_files(
-    document: dict[str, Any], folder: Path | None, output: Path | None
+    document: dict[str, Any], folder: Path | None, output: Path | None, *, dark: bool
 ) -> dict[Path, str | bytes]:
-    """Draw the charts that have something to show, and name them in the document."""
+    """Draw the charts that have something to show, each as SVG and PNG, and name the SVGs in the document."""
     if folder is None:
         return {}
     from forensics.report import charts
 
-    drawn = {name: picture for name in charts.charts() if (picture := charts.svg(document, name))}
-    files: dict[Path, str | bytes] = {
-        folder / (f"{output.stem}-{name}.svg" if output else f"{name}.svg"): picture
-        for name, picture in drawn.items()
-    }
+    files: dict[Path, str | bytes] = {}
+    stem = f"{output.stem}-" if output else ""
+    for name in charts.charts():
+        for theme, mark in {"light": "", **({"dark": "-dark"} if dark else {})}.items():
+            if drawn := charts.svg(document, name, theme=theme):
+                files[folder / f"{stem}{name}{mark}.svg"] = drawn
+                files[folder / f"{stem}{name}{mark}.png"] = charts.raster(document, name, drawn)
     document["charts"] = [
         target.relative_to(output.parent).as_posix()
         if output and target.is_relative_to(output.parent)
         else target.name
         for target in files
+        if target.suffix == ".svg" and not target.stem.endswith("-dark")
     ]
     return files
 

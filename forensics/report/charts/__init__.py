@@ -49,9 +49,12 @@ def svg(document: Document, name: str, *, theme: str = "light") -> str | None:
 def png(document: Document, name: str, *, theme: str = "light", scale: float = 2) -> bytes | None:
     """Draw a chart as PNG, `scale` pixels to a unit; None where there is nothing to draw."""
     drawn = svg(document, name, theme=theme)
-    return (
-        None if drawn is None else drawing.png(drawn, title(document, name), alt(document, name) or "", scale)
-    )
+    return None if drawn is None else raster(document, name, drawn, scale=scale)
+
+
+def raster(document: Document, name: str, drawn: str, *, scale: float = 2) -> bytes:
+    """Turn a chart that is drawn already into PNG: drawing takes longer than this."""
+    return drawing.png(drawn, title(document, name), alt(document, name) or "", scale)
 
 
 def alt(document: Document, name: str) -> str | None:

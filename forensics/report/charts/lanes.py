@@ -14,17 +14,15 @@ if TYPE_CHECKING:
     from forensics.report.charts.view import Row, Span, View
 
 MOST_SERIES: Final = 3
-MOST_DAYS: Final = 62
-"""Two months of days still have bars that are told apart; of more, the last are drawn and the others counted."""
 
 
-def haloed(name: str, mark: Row, texts: list[Row], view: View) -> list[Marks]:
+def haloed(name: str, mark: Row, texts: list[Row], view: View, opacity: float = 0.8) -> list[Marks]:
     """Write text over a halo of paper, so that lines may pass behind it."""
     if not texts:
         return []
     paper, ink = view.colours["paper"], view.colours["ink"]
     text = {"type": "text", "fontSize": 11} | mark
-    halo = text | {"color": paper, "stroke": paper, "strokeWidth": 3, "opacity": 0.8}
+    halo = text | {"color": paper, "stroke": paper, "strokeWidth": 3, "opacity": opacity}
     return [Marks(f"{name}_halo", halo, texts), Marks(name, text | {"color": ink}, texts)]
 
 
