@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from forensics.report.charts.shapes import Axis, Band, Chart, Drawing, Lane, Marks
 from forensics.report.charts.theme import INSET, ORANGE, PLOT, hatched
 from forensics.report.charts.view import DAY_MS, View, spoken
-from forensics.report.charts.wording import and_more, clean
+from forensics.report.charts.wording import and_more, clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -185,7 +185,7 @@ def _lane(
             hit,
         ),
     ]
-    title = clean(_title(one, view), 100) + and_more(view, len(one.days()) - len(days))
+    title = _title(one, view) + and_more(view, len(one.days()) - len(days))
     return Lane(f"monitor_{number}", title, STRIP_PX * len(rows), marks, rows=tuple(rows))
 
 
@@ -194,7 +194,7 @@ def _title(one: Watched, view: View) -> str:
     first, last = (at.astimezone(one.zone) for at in one.span)
     say = view.words
     watched = f"{say['watched']} {_hours(one.seen(one.span))} {say['of']} {_hours(_length(one.span))}"
-    return f"{clean(one.name, 40)}, {first:%Y-%m-%d} {say['to']} {last:%Y-%m-%d}: {watched}"
+    return f"{shorten(one.name, 44)}, {first:%Y-%m-%d} {say['to']} {last:%Y-%m-%d}: {watched}"
 
 
 def _say(one: Watched, incidents: list[tuple[Stretch, Row]], view: View) -> str:

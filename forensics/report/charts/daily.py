@@ -9,7 +9,7 @@ from forensics.report.charts.lanes import haloed
 from forensics.report.charts.shapes import Axis, Band, Chart, Drawing, Lane, Marks
 from forensics.report.charts.theme import HEADROOM, INSET, PLOT, VERMILION, hatched
 from forensics.report.charts.view import DAY_MS, View, local_ms, spoken
-from forensics.report.charts.wording import and_more, clean, text_px
+from forensics.report.charts.wording import and_more, clean, shorten, text_px
 
 if TYPE_CHECKING:
     from forensics.report.charts.view import Document, Row
@@ -42,8 +42,10 @@ def plan(document: Document, theme: str) -> Drawing | None:
     zone = f"{view.words['local']}, {clean(view.zone, 40)}" if view.zone else view.words["local"]
     hatching = view.words["hatched"] if partial else ""
     bands = [Band(lane, view, _axis(view, labelled=lane is lanes[-1])) for lane in lanes]
-    headline = f"{view.words['daily']}, {days[0]} {view.words['to']} {days[-1]}"
-    cut = and_more(view, len(kinds) - len(shown)) or and_more(view, len(days) - MOST_DAYS)
+    drawn = days[-MOST_DAYS:]
+    headline = f"{view.words['daily']}, {drawn[0]} {view.words['to']} {drawn[-1]}"
+    cut = f" (+{earlier} {view.words['earlier_days']})" if (earlier := len(days) - len(drawn)) else ""
+    cut += and_more(view, len(kinds) - len(shown))
     said = [headline, zone, *([f"{hatching} {', '.join(sorted(partial))}"] if partial else [])]
     said += [
         _say(kind, kinds[kind], view) for kind in sorted(kinds, key=lambda kind: (-_total(kinds[kind]), kind))
@@ -98,17 +100,20 @@ def _lane(
     number: int, kind: Kind, rows: dict[str, Row], days: list[str], partial: set[str], view: View
 ) -> Lane:
     """Draw one kind of failure."""
-    top = max(row["failures"] for row in rows.values())
+    rows = {day: rows[day] for day in days if day in rows}
+    top = max((row["failures"] for row in rows.values()), default=1)
     bars: dict[bool, list[Row]] = {False: [], True: []}
     columns, figures = [], []
     slack, each = int(DAY_MS * SLACK), (PLOT - 2 * INSET) / len(days)
+    roomy = all(each >= text_px(_count(row)) for row in rows.values())
+    highest = next((day for day, row in rows.items() if row["failures"] == top), None)
     for day in days:
         at, row = _midnight(day), rows.get(day)
         columns += [{"at": at, "until": at + DAY_MS}] if day in partial else []
         if row:
             place = {"at": at + slack, "until": at + DAY_MS - slack, "value": row["failures"], "base": 0}
             bars[day in partial].append(place)
-        if each >= text_px(_count(row)) or (row and row["failures"] == top):
+        if roomy or day == highest:
             value = row["failures"] if row else 0
             figures.append({"at": at + DAY_MS // 2, "value": value, "text": _count(row)})
     ink = {"type": "rect", "stroke": view.colours["ink"], "strokeWidth": 0.7}
@@ -118,7 +123,7 @@ def _lane(
         Marks("partial", ink | {"color": hatched("hatch-bar")}, bars[True]),
         *haloed("figures", {"align": "center", "baseline": "bottom", "dy": -3}, figures, view, opacity=1),
     ]
-    title = f"{clean(' '.join(filter(None, kind)), 70)}: {_total(rows)}"
+    title = f"{shorten(' '.join(filter(None, kind)), 80)}: {_total(rows)}"
     return Lane(f"days_{number}", title, 72, marks, top=top * HEADROOM, ticks=(0, top))
 
 
@@ -128,7 +133,7 @@ def _say(kind: Kind, rows: dict[str, Row], view: View) -> str:
         f"{date} {_count(row)}" + (f" ({view.words['partial']})" if row["partial"] else "")
         for date, row in sorted(rows.items())
     )
-    return f"{clean(' '.join(filter(None, kind)), 70)}: {_total(rows)} ({each})"
+    return f"{shorten(' '.join(filter(None, kind)), 80)}: {_total(rows)} ({each})"
 
 
 PLUG = Chart(name="daily", section="recurrence", plan=plan)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from forensics.report.charts.view import Row, Span, View
 
 MOST_SERIES: Final = 3
+CELL_PX: Final = 6.2
+"""Width of a character of a label, on the generous side."""
 
 
 def haloed(name: str, mark: Row, texts: list[Row], view: View, opacity: float = 0.8) -> list[Marks]:
@@ -76,13 +78,15 @@ def first_series(lanes: list[Lane], view: View) -> list[Lane]:
 
 
 def clock_axis(view: View, *, labelled: bool) -> Axis:
-    """Rule a lane at round local times."""
+    """Rule a lane at round local times, but for one whose label would reach over the edge."""
     seconds = step_s(view, MOST_TICKS)
     step = seconds * 1000
     if seconds >= DAY_S:
-        pattern = "%Y-%m-%d"
+        pattern, wide = "%Y-%m-%d", 10
     elif view.lo // DAY_MS != view.hi // DAY_MS:
-        pattern = "%m-%d %H:%M"
+        pattern, wide = "%m-%d %H:%M", 11
     else:
-        pattern = "%H:%M:%S" if seconds < MINUTE_S else "%H:%M"
-    return Axis(tuple(range(-(-view.lo // step) * step, view.hi + 1, step)), pattern, labelled=labelled)
+        pattern, wide = ("%H:%M:%S", 8) if seconds < MINUTE_S else ("%H:%M", 5)
+    edge = PLOT - wide * CELL_PX / 2
+    ticks = range(-(-view.lo // step) * step, view.hi + 1, step)
+    return Axis(tuple(at for at in ticks if view.px(at) <= edge), pattern, labelled=labelled)

@@ -22,6 +22,15 @@ def clean(text: str, width: int) -> str:
     return text.rstrip() + "…"
 
 
+def shorten(text: str, width: int) -> str:
+    """As `clean`, but a name that is too long loses its middle: names differ at their ends."""
+    whole = clean(text, len(text) * 2 + 1)
+    if cells(whole) <= width:
+        return whole
+    tail = width // 2
+    return clean(f"{clean(whole, width - tail)}{whole[-tail:]}", width)
+
+
 def cells(text: str) -> int:
     """Estimate the width of a text in narrow characters, without asking a font that another host lacks."""
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
