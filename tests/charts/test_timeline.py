@@ -1,43 +1,28 @@
-"""What the timeline draws, and that it draws the same everywhere."""
+"""What the timeline draws."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from datetime import datetime, timedelta
-from functools import cache
 from itertools import pairwise
-from typing import Any
-from xml.etree import ElementTree as ET
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import reading
 from founding_chart import at, document
+from reading import SVG, lanes, marks, texts
 
 from forensics.report import charts
-from forensics.report.charts.theme import THEMES
 from forensics.report.charts.timeline import EVENT_SHAPES
 from forensics.report.statements import catalogue
 
-SVG = "{http://www.w3.org/2000/svg}"
-RENDER = """
-import json, sys
-from forensics.report import charts
-sys.stdout.buffer.write(charts.svg(json.load(sys.stdin), sys.argv[1]).encode())
-"""
-
-
-@cache
-def _svg(text: str, theme: str) -> str:
-    """Draw each document once for all tests that look at it."""
-    return charts.svg(json.loads(text), "timeline", theme=theme) or ""
+if TYPE_CHECKING:
+    from xml.etree import ElementTree as ET
 
 
 def svg_of(doc: dict[str, Any], theme: str = "light") -> str:
-    """Draw a document that has something to draw."""
-    return _svg(json.dumps(doc), theme)
+    """Draw the timeline of a document that has something to draw."""
+    return reading.svg_of(doc, "timeline", theme)
 
 
 def said_of(doc: dict[str, Any]) -> str:
@@ -46,54 +31,8 @@ def said_of(doc: dict[str, Any]) -> str:
 
 
 def drawn(doc: dict[str, Any], theme: str = "light") -> ET.Element:
-    """Draw a document and read the SVG back."""
-    return ET.fromstring(svg_of(doc, theme))  # noqa: S314 - our own output
-
-
-def marks(root: ET.Element, name: str) -> list[ET.Element]:
-    """Find the drawn items of one layer."""
-    groups = [g for g in root.iter(f"{SVG}g") if re.search(rf"\b{name}(_\d+)?_marks\b", g.get("class") or "")]
-    return [item for group in groups for item in group]
-
-
-def texts(root: ET.Element) -> list[str]:
-    """List every text of the drawing, without the alternative text."""
-    return ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
-
-
-def lanes(root: ET.Element) -> list[str]:
-    """List the lanes, top to bottom."""
-    classes = " ".join(g.get("class") or "" for g in root.iter(f"{SVG}g"))
-    return re.findall(r"role-scope (\w+)_group", classes)
-
-
-def elsewhere(doc: dict[str, Any], **env: str) -> str:
-    """Draw in a fresh process under another environment."""
-    done = subprocess.run(
-        [sys.executable, "-c", RENDER, "timeline"],
-        input=json.dumps(doc).encode(),
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | env,
-        capture_output=True,
-        check=True,
-    )
-    return done.stdout.decode()
-
-
-def test_twice_in_one_process_is_the_same() -> None:
-    """Ids that count on through a process do not reach the output, whatever was drawn in between."""
-    first = charts.svg(document(), "timeline")
-    charts.svg(document(incidents=[]), "timeline", theme="dark")
-
-    assert first == charts.svg(document(), "timeline")
-
-
-def test_zone_and_locale_of_the_machine_do_not_matter() -> None:
-    """The chart shows the case's local time, on every machine."""
-    here = svg_of(document())
-
-    assert here == elsewhere(document(), TZ="Asia/Kolkata", LC_ALL="pt_BR.UTF-8", PYTHONHASHSEED="1")
-    assert here == elsewhere(document(), TZ="UTC", LC_ALL="C", PYTHONHASHSEED="2")
-    assert "09:46" in texts(drawn(document()))
+    """Draw the timeline of a document and read the SVG back."""
+    return reading.drawn(doc, "timeline", theme)
 
 
 def test_order_of_the_document_does_not_matter() -> None:
@@ -112,19 +51,6 @@ def test_instants_in_another_offset_are_drawn_in_the_zone_of_the_case() -> None:
     doc["timeline"][1]["at"] = "2026-09-09T12:50:29+00:00"
 
     assert svg_of(doc) == svg_of(document())
-
-
-@pytest.mark.parametrize("theme", THEMES)
-def test_drawing_is_800_wide_and_self_contained(theme: str) -> None:
-    """One font that vl-convert bundles, unique ids that all resolve, nothing fetched."""
-    svg = svg_of(document(), theme)
-    ids = re.findall(r'\bid="([^"]+)"', svg)
-
-    assert drawn(document(), theme).get("width") == "800"
-    assert all(f.startswith("Liberation Sans") for f in re.findall(r'font-family="([^"]+)"', svg))
-    assert len(set(ids)) == len(ids)
-    assert set(re.findall(r"url\(#([^)]+)\)", svg)) <= set(ids)
-    assert "href=" not in svg
 
 
 def test_lanes_and_values_of_the_founding_case() -> None:
@@ -146,7 +72,7 @@ def test_lanes_and_values_of_the_founding_case() -> None:
     assert len(marks(root, "probes_0_trails")) == 1
     assert len(marks(root, "quiet_bars")) == 2
     assert len(marks(root, "events_points")) == 3
-    assert {"answered 1", "late 1", "missed 1", "34", "46", "35", "100"} <= set(texts(root))
+    assert {"answered 1", "late 1", "missed 1", "34", "46", "35", "100", "09:46"} <= set(texts(root))
     assert "Failures: crm-api pool exhaustion (66, per 20 s)" in texts(root)
     assert "Probes: GET /health from client-3, every 5 min" in texts(root)
 
@@ -403,16 +329,3 @@ def test_what_is_cut_is_counted() -> None:
     assert "s2, peak 46, limit 100 (+2 more not drawn)" in texts(root)
     assert "Silence and stalls (+2 more not drawn)" in texts(root)
     assert "s4: 34 to 35" in said_of(doc)
-
-
-def test_png_is_a_png() -> None:
-    """The raster copy is for tickets that show no SVG."""
-    assert (charts.png(document(), "timeline", scale=1) or b"").startswith(b"\x89PNG")
-
-
-def test_import_costs_no_drawing_library() -> None:
-    """Commands that draw nothing do not pay for altair."""
-    code = "import sys, forensics.report.charts; sys.exit(bool({'altair', 'vl_convert'} & set(sys.modules)))"
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-
-    assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0

@@ -89,7 +89,7 @@ def _zone(document: Document) -> tzinfo:
     """Return the case's zone; where it is none that this machine knows, the offset of its instants."""
     try:
         return ZoneInfo(document["case"].get("timezone") or "")
-    except (OSError, ValueError):
+    except (KeyError, OSError, ValueError):
         window = document["case"].get("window") or [None]
         return (datetime.fromisoformat(window[0]).tzinfo if window[0] else None) or UTC
 
