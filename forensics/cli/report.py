@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.cli import options
-from forensics.cli.output import check_outputs, show, write_all
+from forensics.cli.output import as_json, check_outputs, printable, show, write_all
 from forensics.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def command(
     if html_file:
         files[html_file] = html(document)
     if json_file:
-        files[json_file] = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+        files[json_file] = as_json(document) + "\n"
     if evidence:
         files[evidence] = annex(document, as_lines=evidence.suffix == ".jsonl")
     write_all(files)
@@ -143,7 +142,7 @@ def annex(document: dict[str, Any], *, as_lines: bool) -> str:
     names = {source["id"]: source["name"] for source in document["sources"]}
     if as_lines:
         return "".join(
-            json.dumps({**item, "source": names[item["source"]]}, ensure_ascii=False) + "\n"
+            as_json({**item, "source": names[item["source"]]}, indent=None) + "\n"
             for item in document["evidence"]
         )
     rows = [
@@ -166,7 +165,7 @@ def tell(document: dict[str, Any], files: list[Path], output: Path) -> None:
     console = Console(highlight=False)
     for finding in document["findings"]:
         if finding["section"] == "summary":
-            console.print(Text(f"- {finding['text']} [{finding['grade'].replace('_', ' ')}]"))
+            console.print(Text(f"- {printable(finding['text'])} [{finding['grade'].replace('_', ' ')}]"))
     for path in files:
-        console.print(Text(f"wrote {path}", style="dim"))
-    console.print(Text(f"next: read {output}, then attach it to the ticket"))
+        console.print(Text(f"wrote {printable(str(path))}", style="dim"))
+    console.print(Text(f"next: read {printable(str(output))}, then attach it to the ticket"))
