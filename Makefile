@@ -23,7 +23,7 @@ demo: $(INSTALLED) ## the main job on the example incident, into demo/
 		--case fixtures/incidents/crm-freeze/case.toml \
 		-o demo/report.md --json demo/report.json --evidence demo/evidence.md
 	@echo
-	@echo "The report is demo/report.md, its chart demo/report-timeline.svg,"
+	@echo "The report is demo/report.md, its charts demo/report-*.svg and .png,"
 	@echo "the same as data demo/report.json, and every cited line demo/evidence.md."
 
 test: $(TOOLS) ## all tests, in random order

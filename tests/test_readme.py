@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import functools
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,8 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DEFINITION = re.compile(r"^<!-- forensics/(\S+) -->\n```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXCERPT = re.compile(r"^<!-- excerpt of demo/report\.md -->\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PICTURE = re.compile(r"^!\[(.*)\]\(([^()]+\.png)\)$", re.MULTILINE)
+FOUNDING = ROOT / "fixtures" / "incidents" / "crm-freeze" / "expected" / "report.json"
 OMITTED = "…"
 DEFINITIONS = dict(DEFINITION.findall(CONTRIBUTING))
 
@@ -140,6 +144,29 @@ def test_excerpt_is_real(tmp_path) -> None:
     assert [line for line in report if line in shown] == shown
 
 
+def picture() -> tuple[str, str, bytes]:
+    """Draw README's chart: what it shows, in words, as the SHA-256 of its SVG, and as PNG."""
+    from forensics.report import charts
+
+    document = json.loads(FOUNDING.read_text(encoding="utf-8"))
+    drawn = charts.svg(document, "timeline") or ""
+    shown = f"svg sha256:{sha256(drawn.encode()).hexdigest()}"
+    return charts.alt(document, "timeline") or "", shown, charts.raster(document, "timeline", drawn)
+
+
+def test_picture_is_of_today() -> None:
+    """README's chart shows what the approved report of the incident would be drawn as, and says so in words; `make golden` renews it."""
+    said, shown, _ = picture()
+    (alt, target), *more = PICTURE.findall(README)
+    image = (ROOT / target).read_bytes()
+
+    assert not more
+    assert alt == said
+    assert shown.encode() in image
+    assert image.startswith(b"\x89PNG")
+    assert len(image) < 150_000
+
+
 def test_table_lists_the_commands() -> None:
     """The commands table has exactly the commands of ``forensics --help``."""
     named = [row[0].split()[1] for row in table("command")]
@@ -233,12 +260,20 @@ def test_make_targets_of_contributing_exist() -> None:
 
 
 def renew() -> None:
-    """Put today's lines into the excerpt, and show each change."""
+    """Put today's lines into the excerpt, draw the picture, and show each change."""
     text = README
     with tempfile.TemporaryDirectory() as folder:
         for old, new in stale(real_report(Path(folder))).items():
             text = text.replace(f"\n{old}\n", f"\n{new}\n" if new else "\n")
             sys.stdout.write(f"README.md\n- {old}\n+ {new}\n")
+    said, shown, image = picture()
+    for alt, target in PICTURE.findall(text):
+        text = text.replace(f"![{alt}]({target})", f"![{said}]({target})")
+        path = ROOT / target
+        if not path.exists() or shown.encode() not in path.read_bytes():
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(image)
+            sys.stdout.write(f"{target}\n")
     (ROOT / "README.md").write_text(text, encoding="utf-8")
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from forensics.cli import options
-from forensics.cli.output import show
+from forensics.cli.output import as_json, show
 from forensics.cli.progress import progress
 
 OVER = 1
@@ -65,5 +64,5 @@ def command(
         asked = budgeting.Asked(files, urls, sets, max_connections, servers)
         answer = budgeting.answer(asked, options.build(tick=tick, **said))
     document = telling.document(answer, redact=not no_redact)
-    show(json.dumps(document, ensure_ascii=False, indent=1) if format_ == "json" else telling.text(document))
+    show(as_json(document) if format_ == "json" else telling.text(document))
     return OVER if answer.after.over else 0

@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from forensics.cli.options import FOLDER
-from forensics.cli.output import show
+from forensics.cli.output import printable, show
 from forensics.cli.progress import progress
-from forensics.cli.sources import printable
 
 DISAGREES = 4
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from typing import Any
 
 import click
 
 from forensics.cli import options
-from forensics.cli.output import show
+from forensics.cli.output import as_json, show
 from forensics.cli.progress import progress
 
 NOTHING_READ = 3
+FORMULA = tuple(
+    "=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
+)
+"""What a spreadsheet takes for the beginning of a formula (https://owasp.org/www-community/attacks/CSV_Injection)."""
 COLUMNS = ("date", "service", "signature", "failures", "lines", "partial", "bound")
 
 
@@ -71,19 +74,22 @@ def sheet(rows: list[dict[str, Any]], days: list[dict[str, Any]], document: dict
 
 
 def harmless(value: object) -> object:
-    """Disarm text that begins like a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" else value
+    """Disarm text that begins like a formula, behind blanks or in full width too, and write hidden characters out."""
+    from forensics.report.markdown import visible
+
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if text.lstrip()[:1] in FORMULA else text
 
 
 def dump(rows: list[dict[str, Any]], days: list[dict[str, Any]], document: dict[str, Any]) -> str:
     """Return the counts as JSON with the coverage."""
-    return json.dumps(
+    return as_json(
         {
             "window": document["case"]["window"],
             "timezone": document["case"]["timezone"],
             "days": days,
             "daily": rows,
-        },
-        ensure_ascii=False,
-        indent=1,
+        }
     )

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from forensics.cli.output import show
-from forensics.cli.sources import printable
+from forensics.cli.output import printable, show
 
 
 @click.command("explain")

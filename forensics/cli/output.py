@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import tempfile
+import unicodedata
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +18,10 @@ from forensics.sources.discovery import STDIN, files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+UNUSUAL = re.compile(r"[^\n -~]")
+HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Categories of characters that no reader sees: controls, marks of direction, halves of characters, breaks of lines."""
 
 
 def write_all(files: dict[Path, str | bytes]) -> None:
@@ -54,6 +61,24 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[str]) -> None
         raise UsageError(
             "is an input and would be overwritten", where=taken.name, remedy="write somewhere else"
         )
+
+
+def as_json(value: Any, indent: int | None = 1) -> str:
+    """Write a value as JSON; characters that no reader sees, and a terminal may obey, are escaped in it."""
+    return UNUSUAL.sub(escaped, json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def escaped(found: re.Match[str]) -> str:
+    """Write a hidden character of a JSON text as its escape."""
+    char = found[0]
+    if unicodedata.category(char) not in HIDDEN:
+        return char
+    return "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1]
+
+
+def printable(text: str) -> str:
+    """Keep control characters of names and notes off the terminal."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def show(text: str) -> None:

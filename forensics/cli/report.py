@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.cli import options
-from forensics.cli.output import check_outputs, show, write_all
+from forensics.cli.output import as_json, check_outputs, printable, show, write_all
 from forensics.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ FOUND = 1
     "-o",
     "--output",
     type=options.FILE,
-    help="Write the report here (default: standard output); the timeline chart goes beside it.",
+    help="Write the report here (default: standard output); the charts go beside it.",
 )
 @click.option(
     "--html",
@@ -38,7 +37,7 @@ FOUND = 1
 @click.option(
     "--charts",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the charts (default: beside the report).",
+    help="Folder for the charts, as SVG and PNG, light and dark (default: beside the report, light).",
 )
 @click.option(
     "--evidence",
@@ -80,14 +79,16 @@ def command(
     with progress(said.pop("progress")) as tick:
         case = pipeline.investigate(inputs, options.build(tick=tick, **said))
         document = telling.build(case, redact=not no_redact)
-        files = chart_files(document, charts or (output.parent if output else None), output)
+        files = chart_files(
+            document, charts or (output.parent if output else None), output, dark=bool(charts)
+        )
         page = told(document, said["dialect"], max_chars)
     if output:
         files[output] = page
     if html_file:
         files[html_file] = html(document)
     if json_file:
-        files[json_file] = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+        files[json_file] = as_json(document) + "\n"
     if evidence:
         files[evidence] = annex(document, as_lines=evidence.suffix == ".jsonl")
     write_all(files)
@@ -109,24 +110,28 @@ def verdict(case: Case, *, exit_code: bool) -> int:
 
 
 def chart_files(
-    document: dict[str, Any], folder: Path | None, output: Path | None
+    document: dict[str, Any], folder: Path | None, output: Path | None, *, dark: bool
 ) -> dict[Path, str | bytes]:
-    """Draw the timeline and name it in the document."""
+    """Draw the charts that have something to show, each as SVG and PNG, and name the SVGs in the document."""
     if folder is None:
         return {}
-    from forensics.report.charts import timeline_svg
+    from forensics.report import charts
 
-    drawn = timeline_svg(document)
-    if drawn is None:
-        return {}
-    name = f"{output.stem}-timeline.svg" if output else "timeline.svg"
-    target = folder / name
+    files: dict[Path, str | bytes] = {}
+    stem = f"{output.stem}-" if output else ""
+    for name in charts.charts():
+        for theme, mark in {"light": "", **({"dark": "-dark"} if dark else {})}.items():
+            if drawn := charts.svg(document, name, theme=theme):
+                files[folder / f"{stem}{name}{mark}.svg"] = drawn
+                files[folder / f"{stem}{name}{mark}.png"] = charts.raster(document, name, drawn)
     document["charts"] = [
         target.relative_to(output.parent).as_posix()
         if output and target.is_relative_to(output.parent)
-        else name
+        else target.name
+        for target in files
+        if target.suffix == ".svg" and not target.stem.endswith("-dark")
     ]
-    return {target: drawn}
+    return files
 
 
 def annex(document: dict[str, Any], *, as_lines: bool) -> str:
@@ -137,7 +142,7 @@ def annex(document: dict[str, Any], *, as_lines: bool) -> str:
     names = {source["id"]: source["name"] for source in document["sources"]}
     if as_lines:
         return "".join(
-            json.dumps({**item, "source": names[item["source"]]}, ensure_ascii=False) + "\n"
+            as_json({**item, "source": names[item["source"]]}, indent=None) + "\n"
             for item in document["evidence"]
         )
     rows = [
@@ -160,7 +165,7 @@ def tell(document: dict[str, Any], files: list[Path], output: Path) -> None:
     console = Console(highlight=False)
     for finding in document["findings"]:
         if finding["section"] == "summary":
-            console.print(Text(f"- {finding['text']} [{finding['grade'].replace('_', ' ')}]"))
+            console.print(Text(f"- {printable(finding['text'])} [{finding['grade'].replace('_', ' ')}]"))
     for path in files:
-        console.print(Text(f"wrote {path}", style="dim"))
-    console.print(Text(f"next: read {output}, then attach it to the ticket"))
+        console.print(Text(f"wrote {printable(str(path))}", style="dim"))
+    console.print(Text(f"next: read {printable(str(output))}, then attach it to the ticket"))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forensics.cli.output import show
-from forensics.cli.sources import printable
+from forensics.cli.output import printable, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from forensics.cli import options
-from forensics.cli.output import show
+from forensics.cli.output import as_json, printable, show
 from forensics.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def command(inputs: tuple[str, ...], format_: str, *, verbose: bool, **said: Any
     if not rows:
         click.echo("forensics: no files in the given folders; give a folder that holds exports", err=True)
     if format_ == "json":
-        show(json.dumps(rows, ensure_ascii=False, indent=1))
+        show(as_json(rows))
     else:
         table(
             rows,
@@ -92,8 +91,3 @@ def table(rows: list[dict[str, Any]], choices: list[tuple[str, ...]] | None) -> 
         ]
         for note in [*notes, *(choices[index] if choices else ())]:
             console.print(Text(printable(f"{row['id']} {note}")))
-
-
-def printable(text: str) -> str:
-    """Keep control characters of names and notes off the terminal."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

@@ -14,6 +14,7 @@ from forensics.model.facts import (
     Background,
     Clocks,
     Continuity,
+    Coverage,
     Daily,
     Events,
     Failures,
@@ -48,6 +49,10 @@ BAR_ROWS = 14
 MOST_ROWS = 400
 """Rows of a list in report.json; what is beyond is in the evidence file."""
 BUCKETS = (60, 300, 900, 3600, 21600, 86400)
+LEAST_AROUND, MOST_AROUND = 15 * MINUTE, 360 * MINUTE
+"""What a chart of rates shows on either side of an incident: as long as the incident, within these."""
+RATE_BARS = 120
+"""Bars of a chart of rates: minutes, where this is enough."""
 
 
 def build(case: Case, *, redact: bool = True) -> dict[str, Any]:
@@ -519,10 +524,16 @@ class Builder:
         )
 
     def chart(self) -> dict[str, Any]:
-        """Return the rows that the timeline chart draws."""
-        if self.primary is None:
-            return {"failures": [], "probes": [], "samples": [], "bucket_s": 60}
-        lo, hi = self.primary.start, self.primary.end or self.case.facts[Incidents].last or self.primary.start
+        """Return the rows that charts draw and the report has no other place for."""
+        around = (
+            self.around() if self.primary else {"failures": [], "probes": [], "samples": [], "bucket_s": 60}
+        )
+        return around | {"rates": self.rates(), "watched": self.watched()}
+
+    def around(self) -> dict[str, Any]:
+        """Return the rows of the timeline chart, around the primary incident."""
+        assert self.primary is not None
+        lo, hi = self.primary.start, self.until(self.primary)
         size = 10 if hi - lo <= 1800 * SECOND else 60
         margin = max(600 * SECOND, hi - lo)
         grouped = (
@@ -552,6 +563,60 @@ class Builder:
             ],
             "bucket_s": size,
         }
+
+    def until(self, item: Incident) -> int:
+        """Return the end of an incident, the last instant of the inputs where it has none."""
+        return item.end or self.case.facts[Incidents].last or item.start
+
+    def rates(self) -> list[dict[str, Any]]:
+        """Return failures and error lines per bucket around each incident, as far as the inputs cover it."""
+        rows = self.case.facts[Failures].rows.filter(pl.col("sure"))
+        first, last = self.covered()
+        out = []
+        for index, item in enumerate(self.incidents):
+            lo, hi = item.start, self.until(item)
+            margin = min(max(LEAST_AROUND, hi - lo), MOST_AROUND)
+            start, end = max(lo - margin, min(first, lo)), min(hi + margin, max(last, hi))
+            size = next((b for b in BUCKETS if (end - start) / SECOND / b <= RATE_BARS), BUCKETS[-1])
+            start, end = (
+                (start // (size * SECOND)) * size * SECOND,
+                -(-end // (size * SECOND)) * size * SECOND,
+            )
+            outer = pl.col("family").is_in(OUTER)
+            counts = (
+                rows.filter(pl.col("ts").is_between(start, end, closed="left"))
+                .group_by(bucket=pl.col("ts") // (size * SECOND))
+                .agg(failures=(~outer).sum(), errors=outer.sum())
+                .sort("bucket")
+            )
+            out.append(
+                {
+                    "incident": f"i{index + 1}", "start": self.at(start), "end": self.at(end), "bucket_s": size,
+                    "counts": [
+                        {"at": self.at(bucket * size * SECOND), "failures": failures, "errors": errors}
+                        for bucket, failures, errors in counts.iter_rows()
+                    ],
+                }
+            )  # fmt: skip
+        return out
+
+    def covered(self) -> tuple[int, int]:
+        """Return the span that the inputs of the failing services cover, or all inputs where none fails."""
+        coverage = self.case.facts[Coverage]
+        failing = {group.service for group in self.case.facts[Failures].groups}
+        mine = [cover for cover in coverage.services if cover.service in failing]
+        if mine:
+            return min(cover.first for cover in mine), max(cover.last for cover in mine)
+        return coverage.first or 0, coverage.last or 0
+
+    def watched(self) -> list[dict[str, Any]]:
+        """Return the span of each monitor's own results, and of each series of probes in which a monitor looked away."""
+        blind = {gap.monitor for gap in self.case.facts[Watch].gaps}
+        return [
+            {"monitor": one.name, "start": self.at(one.dues[0].at), "end": self.at(one.dues[-1].at)}
+            for one in self.case.facts[Probes].series
+            if len(one.dues) > 1 and (one.seen_by == "monitor" or one.name in blind)
+        ]
 
     def unfilled(self, findings: list[dict[str, Any]]) -> dict[str, str]:
         """Say why a section has nothing to tell."""

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
 
 from forensics.model import texts
-from forensics.report import prose
+from forensics.report import charts, prose
 from forensics.report.language import speak
 from forensics.report.markdown import PORTABLE
 
@@ -286,6 +286,10 @@ class Page:
     def chart(self, rows: list[dict[str, Any]]) -> list[str]:
         """Draw the failures over time."""
         return prose.bars([(prose.clip(row["label"], 40)[0], row["count"]) for row in rows])
+
+    def attached(self, section: str) -> list[str]:
+        """Return the attached charts that belong to a section."""
+        return [name for name in self.document["charts"] if charts.of_section(name) == section]
 
     def clip(self, text: str, most: int) -> Markup:
         """Escape a text of at most `most` characters; what is cut off is counted."""

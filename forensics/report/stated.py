@@ -23,6 +23,8 @@ LISTS = ("sources", "incidents", "findings", "evidence")
 COMMAND = re.compile(r"^forensics report \S+ (.*)$", re.MULTILINE)
 HASHED = re.compile(r"\| ?`[0-9a-f]{12}` ?\|")
 ROW = re.compile(r"^\|\s*(\S.*?)\s*\|\s*`([^`|\s]{12})`\s*\|", re.MULTILINE)
+MOST_CHARTS = 8
+"""Charts of a report: one of each kind, and some to spare."""
 UNLISTED = re.compile(r"^\D{0,40}?(\d+) [^|\n]*`--evidence FILE`", re.MULTILINE)
 HEADING = re.compile(r"^## ", re.MULTILINE)
 WRITTEN = re.compile(r"\bforensics (\d[\w.+-]*?)[,.]?(?: .*?`([0-9a-f]{6,64})`.*)?$", re.MULTILINE)
@@ -141,7 +143,7 @@ def of_document(document: dict[str, Any], name: str) -> Stated:
         sources=tuple(source(row, name) for row in document["sources"]),
         version=typed(tool, "version", str, name, where="tool"),
         signatures_sha256=typed(tool, "signatures_sha256", str, name, where="tool"),
-        charts=tuple(map(str, charts[:1])) if isinstance(charts, list) else (),
+        charts=tuple(map(str, charts[:MOST_CHARTS])) if isinstance(charts, list) else (),
     )  # fmt: skip
 
 
@@ -181,7 +183,7 @@ def of_page(page: str, name: str) -> Stated:
         unpack_limit=int(limit) if limit.isdecimal() else None, redact=not said["no_redact"],
         sources=tuple(StatedSource(None, shown_name(cell), digits) for cell, digits in ROW.findall(part)),
         unlisted=int(left[1]) if left else 0, version=written[-1][1], signatures_sha256=written[-1][2],
-        charts=tuple(unquote(link) for link in CHART.findall(page)[:1]),
+        charts=tuple(unquote(link) for link in CHART.findall(page)[:MOST_CHARTS]),
     )  # fmt: skip
 
 

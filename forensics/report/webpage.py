@@ -12,7 +12,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from forensics.model import texts
-from forensics.report import webchart
+from forensics.report import charts, webchart
+from forensics.report.charts.theme import dark_rules
 from forensics.report.render import Limits, Markup, Page, environment
 from forensics.report.webtext import HTML, inline
 
@@ -37,6 +38,7 @@ def html(document: dict[str, Any]) -> str:
     style, script = (
         texts.root().joinpath("web", name).read_text("utf-8") for name in ("page.css", "page.js")
     )
+    style += dark_rules(".picture") + "\n"
     return page.env.get_template("web/page.j2").render(
         policy=Markup(POLICY.format(script=fingerprint(script), style=fingerprint(style))),
         style=Markup(style),
@@ -91,7 +93,7 @@ class WebPage(Page):
         return Markup(inline(shown))
 
     def _section(self, name: str, slug: str) -> str:
-        """Render one section, the timeline with its chart; the reason is given where it cannot be filled."""
+        """Render one section with its charts; the reason is given where it cannot be filled."""
         self.slug = slug
         text = self.env.get_template(name).render().strip()
         say: Any = self.env.globals["say"]
@@ -100,7 +102,16 @@ class WebPage(Page):
             text += f"\n<p>{self.clip(reason, self.limits.text)}</p>"
         elif text.endswith(("</h1>", "</h2>")):
             text += f"\n<p>{str(say.nothing(slug)).strip()}</p>"
-        return text.replace("</h2>", f"</h2>\n{self._timeline()}", 1) if slug == "timeline" else text
+        drawn = self._timeline() if slug == "timeline" else ""
+        return text.replace("</h2>", f"</h2>\n{drawn}{self._pictures(slug)}", 1)
+
+    def _pictures(self, section: str) -> str:
+        """Draw the charts of a section; the timeline has a drawing of its own, which can be zoomed."""
+        names = [
+            name for name, one in charts.charts().items() if one.section == section and name != "timeline"
+        ]
+        drawn = [picture for name in names if (picture := charts.svg(self.document, name))]
+        return "".join(f'<div class="picture">{picture.strip()}</div>\n' for picture in drawn)
 
     def _timeline(self) -> str:
         """Draw the timeline."""

@@ -1,4 +1,4 @@
-"""What the timeline draws, and that it draws the same everywhere."""
+"""What holds of every chart: the same bytes everywhere, both themes, words for those who do not see it, no word of a log as markup."""
 
 from __future__ import annotations
 
@@ -7,61 +7,30 @@ import os
 import re
 import subprocess
 import sys
-from datetime import datetime, timedelta
-from functools import cache
-from itertools import pairwise
+from hashlib import sha256
 from typing import Any
-from xml.etree import ElementTree as ET
 
+import founding_chart
 import pytest
-from founding_chart import at, document
+from reading import SVG, chunks, drawn, founding, svg_of, texts, words_of
 
-from forensics.report.charts import EVENT_SHAPES, THEMES, timeline_alt, timeline_png, timeline_svg
+from forensics.model.texts import languages
+from forensics.report import charts
+from forensics.report.charts import theme as looks
 from forensics.report.statements import catalogue
 
-SVG = "{http://www.w3.org/2000/svg}"
+NAMES = tuple(charts.charts())
 RENDER = """
 import json, sys
-from forensics.report.charts import timeline_svg
-sys.stdout.buffer.write(timeline_svg(json.load(sys.stdin)).encode())
+from forensics.report import charts
+document = json.load(sys.stdin)
+json.dump({name: charts.svg(document, name) for name in charts.charts()}, sys.stdout)
 """
+EVIL = '<script>alert(1)</script>&"\x00\x1b[31m\u202e\ud800 ]]> ' + "日本" * 200
 
 
-@cache
-def _svg(text: str, theme: str) -> str:
-    """Draw each document once for all tests that look at it."""
-    return timeline_svg(json.loads(text), theme=theme) or ""
-
-
-def svg_of(doc: dict[str, Any], theme: str = "light") -> str:
-    """Draw a document that has something to draw."""
-    return _svg(json.dumps(doc), theme)
-
-
-def drawn(doc: dict[str, Any], theme: str = "light") -> ET.Element:
-    """Draw a document and read the SVG back."""
-    return ET.fromstring(svg_of(doc, theme))  # noqa: S314 - our own output
-
-
-def marks(root: ET.Element, name: str) -> list[ET.Element]:
-    """Find the drawn items of one layer."""
-    groups = [g for g in root.iter(f"{SVG}g") if re.search(rf"\b{name}(_\d+)?_marks\b", g.get("class") or "")]
-    return [item for group in groups for item in group]
-
-
-def texts(root: ET.Element) -> list[str]:
-    """List every text of the drawing, without the alternative text."""
-    return ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
-
-
-def lanes(root: ET.Element) -> list[str]:
-    """List the lanes, top to bottom."""
-    classes = " ".join(g.get("class") or "" for g in root.iter(f"{SVG}g"))
-    return re.findall(r"role-scope (\w+)_group", classes)
-
-
-def elsewhere(doc: dict[str, Any], **env: str) -> str:
-    """Draw in a fresh process under another environment."""
+def elsewhere(doc: dict[str, Any], **env: str) -> dict[str, str]:
+    """Draw all charts in a fresh process under another environment."""
     done = subprocess.run(
         [sys.executable, "-c", RENDER],
         input=json.dumps(doc).encode(),
@@ -69,343 +38,180 @@ def elsewhere(doc: dict[str, Any], **env: str) -> str:
         capture_output=True,
         check=True,
     )
-    return done.stdout.decode()
+    made: dict[str, str] = json.loads(done.stdout)
+    return made
 
 
-def test_twice_in_one_process_is_the_same() -> None:
-    """Ids that count on through a process do not reach the output, whatever was drawn in between."""
-    first = timeline_svg(document())
-    timeline_svg(document(incidents=[]), theme="dark")
-
-    assert first == timeline_svg(document())
-
-
-def test_zone_and_locale_of_the_machine_do_not_matter() -> None:
-    """The chart shows the case's local time, on every machine."""
-    here = svg_of(document())
-
-    assert here == elsewhere(document(), TZ="Asia/Kolkata", LC_ALL="pt_BR.UTF-8", PYTHONHASHSEED="1")
-    assert here == elsewhere(document(), TZ="UTC", LC_ALL="C", PYTHONHASHSEED="2")
-    assert "09:46" in texts(drawn(document()))
+def poisoned(value: Any, key: str = "") -> Any:
+    """Put hostile text before every name and text of a document."""
+    if isinstance(value, dict):
+        return {name: poisoned(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [poisoned(item, key) for item in value]
+    named = key in {"service", "services", "signature", "monitor", "text", "series", "timezone", "family"}
+    return f"{EVIL}{value}" if named and isinstance(value, str) else value
 
 
-def test_order_of_the_document_does_not_matter() -> None:
-    """Points are placed by their time, not by their place in a list."""
-    shuffled = document()
-    for key in shuffled["chart"]:
-        shuffled["chart"][key].reverse()
-    shuffled["timeline"].reverse()
-
-    assert svg_of(shuffled) == svg_of(document())
+def light(colour: str) -> float:
+    """Return the relative luminance of a colour (WCAG 2.2)."""
+    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def test_instants_in_another_offset_are_drawn_in_the_zone_of_the_case() -> None:
-    """12:50:29 UTC is 09:50:29 at UTC−03:00."""  # noqa: RUF002 - a minus sign
-    doc = document()
-    doc["timeline"][1]["at"] = "2026-09-09T12:50:29+00:00"
-
-    assert svg_of(doc) == svg_of(document())
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours."""
+    dark, bright = sorted((light(one), light(other)))
+    return (bright + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_drawing_is_800_wide_and_self_contained(theme: str) -> None:
-    """One font that vl-convert bundles, unique ids that all resolve, nothing fetched."""
-    svg = svg_of(document(), theme)
+def test_charts_are_found_in_the_order_of_the_report() -> None:
+    """A chart is a module of the package; the timeline comes first."""
+    assert NAMES == ("timeline", "rates", "coverage", "daily")
+
+
+@pytest.mark.parametrize(
+    ("file", "section"),
+    [
+        ("charts/report-daily.svg", "recurrence"),
+        ("coverage.svg", "alert"),
+        ("my-daily-timeline.svg", "timeline"),
+        ("report-rates.svg", "timeline"),
+        ("anything.svg", "timeline"),
+    ],
+)
+def test_a_file_belongs_to_the_section_of_its_chart(file: str, section: str) -> None:
+    """The end of its name says which; a name of another kind goes to the timeline."""
+    assert charts.of_section(file) == section
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_chart_has_a_title(language: str) -> None:
+    """A chart's name is a word of every catalogue."""
+    assert set(NAMES) <= set(catalogue(language)["chart"])
+
+
+def test_machine_and_order_do_not_matter() -> None:
+    """Zone, locale and hash order of a machine, and what was drawn before in the process, change no byte."""
+    here = {name: charts.svg(founding(), name) for name in NAMES}
+    again = {name: charts.svg(founding(), name) for name in reversed(NAMES)}
+
+    assert all(here.values())
+    assert again == here
+    assert elsewhere(founding(), TZ="Asia/Kolkata", LC_ALL="pt_BR.UTF-8", PYTHONHASHSEED="1") == here
+
+
+@pytest.mark.parametrize("theme", looks.THEMES)
+@pytest.mark.parametrize("name", NAMES)
+def test_drawing_is_800_wide_and_self_contained(name: str, theme: str) -> None:
+    """One font that vl-convert bundles, unique ids that all resolve, nothing fetched, no colour of the other theme."""
+    svg = svg_of(founding(), name, theme)
     ids = re.findall(r'\bid="([^"]+)"', svg)
+    other = looks.THEMES["dark" if theme == "light" else "light"]
 
-    assert drawn(document(), theme).get("width") == "800"
+    assert drawn(founding(), name, theme).get("width") == "800"
     assert all(f.startswith("Liberation Sans") for f in re.findall(r'font-family="([^"]+)"', svg))
     assert len(set(ids)) == len(ids)
     assert set(re.findall(r"url\(#([^)]+)\)", svg)) <= set(ids)
     assert "href=" not in svg
+    assert not {f'"{other[key]}"' for key in ("paper", "ink", "muted", "grid")} & set(
+        re.findall(r'"#\w+"', svg)
+    )
 
 
-def test_lanes_and_values_of_the_founding_case() -> None:
-    """Every lane is there, in order, with as many items as the document has."""
-    root = drawn(document())
-
-    assert lanes(root) == [
-        "incidents",
-        "failures_0",
-        "failures_1",
-        "probes_0",
-        "quiet",
-        "samples_0",
-        "blind",
-        "events",
-    ]
-    assert len(marks(root, "failures_1_bars")) == 3
-    assert len(marks(root, "probes_0_points")) == 3
-    assert len(marks(root, "probes_0_trails")) == 1
-    assert len(marks(root, "quiet_bars")) == 2
-    assert len(marks(root, "events_points")) == 3
-    assert {"answered 1", "late 1", "missed 1", "34", "46", "35", "100"} <= set(texts(root))
-    assert "Failures: crm-api pool exhaustion (66, per 20 s)" in texts(root)
-    assert "Probes: GET /health from client-3, every 5 min" in texts(root)
+@pytest.mark.parametrize("theme", looks.THEMES.values(), ids=looks.THEMES)
+def test_colours_stand_out(theme: dict[str, str]) -> None:
+    """Text has the contrast of WCAG 2.2's level AA, and shapes have what it asks of graphics or are outlined in ink."""
+    assert min(contrast(theme[key], theme["paper"]) for key in ("ink", "muted")) >= 4.5
+    assert contrast(theme["answered"], theme["paper"]) >= 3
+    assert contrast(looks.VERMILION, theme["paper"]) >= 3
+    assert (
+        min(contrast(looks.ON_BAR, colour) for colour in (looks.ORANGE, looks.SKY, looks.PURPLE, looks.GREY))
+        >= 4.5
+    )
 
 
-def test_labels_of_neighbouring_stretches_keep_apart() -> None:
-    """A stretch too short for its label has it beside it only where no other stretch or label stands."""
-    edges = (("09:43:00", "09:43:10"), ("09:43:10", "09:45:00"), ("09:45:00", "09:45:20"), ("09:45:50", "09:46:00"), ("09:46:00", "09:48:00"))  # fmt: skip
-    silences = [{"service": "crm-api", "start": at(start), "end": at(end)} for start, end in edges]
-    root = drawn({**document(), "silences": silences, "stalls": []})
-    spans = []
-    for align, shift in (("center", -0.5), ("left", 0.0), ("right", -1.0)):
-        for node in marks(root, f"quiet_labels_{align}"):
-            text = "".join(node.itertext())
-            found = re.search(r"translate\(([\d.]+)", node.get("transform") or "")
-            assert found is not None
-            wide = 6.0 * len(text)
-            left = float(found[1]) + shift * wide
-            spans.append((left, left + wide, text))
-    spans.sort()
-
-    assert {"1 min 50 s", "2 min"} <= {text for _, _, text in spans}
-    assert [one for one, other in pairwise(spans) if one[1] > other[0]] == []
-
-
-def test_states_of_probes_differ_in_shape() -> None:
-    """A reader who sees no colour tells a missed probe from an answered one."""
-    shapes = [item.get("d") for item in marks(drawn(document()), "probes_0_points")]
-
-    assert len(set(shapes)) == len(shapes) == 3
-
-
-@pytest.mark.parametrize(
-    ("key", "lane"),
-    [("failures", "failures_0"), ("probes", "probes_0"), ("samples", "samples_0")],
-)
-def test_lanes_without_chart_data_are_left_out(key: str, lane: str) -> None:
-    """No data, no lane."""
-    doc = document()
-    doc["chart"][key] = []
-
-    assert lane in lanes(drawn(document()))
-    assert lane not in lanes(drawn(doc))
-
-
-@pytest.mark.parametrize(
-    ("keys", "lane"),
-    [(("silences", "stalls"), "quiet"), (("blind_gaps",), "blind"), (("timeline",), "events")],
-)
-def test_lanes_without_findings_are_left_out(keys: tuple[str, ...], lane: str) -> None:
-    """No data, no lane: the same for what the report lists."""
-    assert lane not in lanes(drawn(document(**{key: [] for key in keys})))
-
-
-def test_window_is_the_incident_and_its_surroundings() -> None:
-    """What lies more than a quarter of the incident (at least three minutes) away is not drawn."""
-    doc = document()
-    doc["chart"]["failures"] += [
-        {"at": at(clock), "service": "far", "family": "away", "count": 9}
-        for clock in ("09:39:25", "09:54:29")
-    ]
-
-    assert svg_of(doc) == svg_of(document())
-
-
-def test_primary_incident_is_the_one_marked() -> None:
-    """The chart is about the primary incident, else about the first."""
-    other = {
-        **document()["incidents"][0],
-        "id": "i0",
-        "start": at("09:30:00"),
-        "end": at("09:40:30"),
-        "primary": False,
-    }
-
-    assert "09:42:26" in timeline_alt(document(incidents=[other, *document()["incidents"]]))
-    assert "09:30:00" in timeline_alt(document(incidents=[other]))
-
-
-def test_ongoing_incident_is_marked() -> None:
-    """It is shaded up to the end of the input and ends in an arrow."""
-    doc = document()
-    doc["incidents"][0] |= {"ongoing": True, "end": None}
-    doc["case"]["window"][1] = at("09:55:00")
-    root = drawn(doc)
-
-    assert "ongoing" in texts(root)
-    assert len(marks(root, "incidents_ongoing")) == 1
-    assert len(marks(drawn(document()), "incidents_ongoing")) == 0
-
-
-def test_bound_of_the_start_is_said() -> None:
-    """A start that is "no later than" is dashed and says so."""
-    doc = document()
-    doc["incidents"][0]["start_bound"] = "exact"
-
-    assert "or earlier" in timeline_alt(document())
-    assert "or earlier" not in timeline_alt(doc)
-    assert marks(drawn(document()), "probes_0_edges_no_later")
-    assert not marks(drawn(doc), "probes_0_edges_no_later")
-
-
-def test_quiet_timeline_needs_something_to_show() -> None:
-    """Without an incident: the window of the case where there is data for it, else nothing."""
-    bare: dict[str, Any] = {"failures": [], "probes": [], "samples": []}
-    nothing = document(incidents=[], silences=[], stalls=[], chart=bare)
-
-    assert svg_of(document(incidents=[])).startswith("<svg")
-    assert timeline_alt(document(incidents=[])).startswith("No incident, 2026-09-09 00:00:00 to 12:00:00.")
-    assert timeline_svg(nothing) is None
-    assert timeline_png(nothing) is None
-    assert timeline_alt(nothing).startswith("No timeline")
-    nothing["case"]["window"] = None
-    assert timeline_svg(nothing) is None
-
-
-def test_document_without_chart_data_still_draws_its_incident() -> None:
-    """The key `chart` is an addition; a report without it is no error."""
-    doc = document()
-    del doc["chart"]
-
-    assert lanes(drawn(doc)) == ["incidents", "quiet", "blind", "events"]
-
-
-def test_log_text_is_hostile() -> None:
-    """Markup is escaped; control, bidi and unpaired characters do not arrive; the drawing stays within its width."""
-    evil = '<script>alert(1)</script>&"\x00\x1b[31m\u202e\ud800 ]]> ' + "日本" * 200
-    doc = document()
-    doc["case"]["timezone"] = evil
-    doc["incidents"][0]["services"] = [evil]
-    for key, name in (
-        ("stalls", "service"),
-        ("silences", "service"),
-        ("blind_gaps", "monitor"),
-        ("timeline", "text"),
-    ):
-        doc[key][0][name] = evil
-    doc["timeline"][1]["text"] = evil
-    doc["chart"]["failures"][0]["service"] = evil
-    doc["chart"]["samples"][0]["series"] = evil
-    doc["chart"]["probes"][0]["series"] = evil
-    svg = svg_of(doc)
-
-    assert drawn(doc).get("width") == "800"
-    assert "<script" not in svg
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in svg
-    assert not set("\x00\x1b\u202e\ud800") & set(svg)
-
-
-def test_alternative_text_says_what_one_sees() -> None:
-    """`<title>` and `<desc>` are the first children, and the description carries the figures."""
-    root = drawn(document())
-    said = timeline_alt(document())
+@pytest.mark.parametrize("name", NAMES)
+def test_words_are_part_of_the_drawing(name: str) -> None:
+    """`<title>` and `<desc>` are the first children; the description is the alternative text."""
+    root = drawn(founding(), name)
 
     assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
-    assert root[1].text == said
-    assert root.get("aria-describedby") == root[1].get("id")
-    for part in (
-        "Incident 2026-09-09 09:42:26 or earlier to 09:51:28 (9 min 2 s): crm-api",
-        "Failures: 75 (crm-api pool exhaustion 66, crm-api redis timeout 9)",
-        "Probes: answered 1, late 1, missed 1",
-        "pg connections: 34 to 35, peak 46, limit 100",
-        "09:50:29 alert: 2 consecutive failures of GET /health",
-        "America/Sao_Paulo (UTC−03:00)",  # noqa: RUF001 - a minus sign
-    ):
-        assert part in said
+    assert root[0].text == catalogue("en")["chart"][name]
+    assert root[1].text == charts.alt(founding(), name)
+    assert (root.get("aria-labelledby"), root.get("aria-describedby")) == (
+        root[0].get("id"),
+        root[1].get("id"),
+    )
+    assert root.get("role") == "img"
 
 
-def test_the_samples_that_are_named_are_those_around_the_incident() -> None:
-    """The report tells the sample before an incident and the one after it: the drawing must not name others."""
-    doc = document()
-    samples = doc["chart"]["samples"]
-    series, limit = samples[0]["series"], samples[0]["limit"]
-    shown = [(39, 45, 31), (41, 40, 34), (44, 0, 46), (51, 40, 35), (54, 0, 30)]
-    doc["chart"]["samples"] = [
-        {"at": at(f"09:{minute}:{second:02d}"), "series": series, "value": value, "limit": limit}
-        for minute, second, value in shown
-    ]
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("name", NAMES)
+def test_languages_say_the_same_numbers(name: str, language: str) -> None:
+    """The alternative text has the same figures in every language, and no word that is missing."""
+    document = founding()
+    document["case"]["language"] = language
+    said = charts.alt(document, name) or ""
 
-    texts = [element.text for element in drawn(doc).iter(f"{SVG}text")]
-
-    assert f"{series}: 34 to 35, peak 46" in timeline_alt(doc)
-    assert {"34", "46", "35"} <= set(texts)
-    assert not {"31", "30"} & set(texts)
+    assert sorted(re.findall(r"\d+", said)) == sorted(re.findall(r"\d+", charts.alt(founding(), name) or ""))
+    assert said.endswith(".")
 
 
-def test_both_languages_say_the_same_numbers() -> None:
-    """Words change with the language; figures, order and instants do not."""
-    doc = document()
-    doc["case"]["language"] = "pt-BR"
-    numbers = [re.findall(r"\d+", timeline_alt(d)) for d in (document(), doc)]
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_question_has_no_chart(name: str) -> None:
+    """A report of nothing has no picture; neither has one that lacks the keys of pictures."""
+    empty = {"case": {"timezone": "UTC", "language": "en", "window": None, "title": ""}}
 
-    assert "Incidente" in timeline_alt(doc)
-    assert numbers[0] == numbers[1]
-    assert set(EVENT_SHAPES) <= set(catalogue("en")["chart"])
-
-
-def test_far_limit_is_named_and_does_not_flatten_the_line() -> None:
-    """A limit of 5000 above a peak of 46 is said, not drawn."""
-    doc = document()
-    for one in doc["chart"]["samples"]:
-        one["limit"] = 5000
-    root = drawn(doc)
-
-    assert "pg connections, peak 46, limit 5000 (off the scale)" in texts(root)
-    assert not marks(root, "samples_0_limit")
-    assert len(marks(drawn(document()), "samples_0_limit")) == 1
+    assert charts.svg(empty, name) is None
+    assert charts.png(empty, name) is None
+    assert charts.alt(empty, name) is None
+    assert name == "timeline" or charts.svg(founding_chart.document(), name) is None
 
 
-def test_long_windows_stay_small() -> None:
-    """Five days of probes, samples and failures give a bounded drawing whose figures are complete."""
-    start = datetime.fromisoformat(at("00:00:00"))
-    steps = [(start + timedelta(minutes=2 * n)).isoformat() for n in range(3600)]
-    doc = document(incidents=[])
-    doc["case"]["window"] = [steps[0], steps[-1]]
-    doc["chart"] = {
-        "failures": [
-            {"at": s, "service": f"svc{n % 6}", "family": "f", "count": 1} for n, s in enumerate(steps)
-        ],
-        "probes": [{"due": s, "answered": s, "state": "answered"} for s in steps],
-        "samples": [{"at": s, "value": n % 7, "limit": None, "series": "x"} for n, s in enumerate(steps)],
+@pytest.mark.parametrize("name", NAMES)
+def test_log_text_is_hostile(name: str) -> None:
+    """Markup is escaped; control, bidi and unpaired characters do not arrive; the drawing stays within its width."""
+    svg = svg_of(poisoned(founding()), name)
+    root = drawn(poisoned(founding()), name)
+
+    assert root.get("width") == "800"
+    assert "<script" not in svg
+    assert not set("\x00\x1b\u202e\ud800") & set(svg)
+    assert len(texts(root)) <= len(texts(drawn(founding(), name)))
+
+
+def test_png_carries_its_words_and_its_source() -> None:
+    """The raster copy is twice as wide, says what one sees, and which drawing it shows; its pixels are well-formed."""
+    svg = svg_of(founding(), "coverage")
+    image = charts.png(founding(), "coverage") or b""
+
+    assert image.startswith(b"\x89PNG")
+    assert int.from_bytes(dict(chunks(image))["IHDR"][:4]) == 1600
+    assert words_of(image) == {
+        "Title": catalogue("en")["chart"]["coverage"],
+        "Description": charts.alt(founding(), "coverage"),
+        "Source": f"svg sha256:{sha256(svg.encode()).hexdigest()}",
     }
-    root = drawn(doc)
-
-    assert len(svg_of(doc)) < 150_000
-    assert "answered 3600" in texts(root)
-    assert "Failures: other kinds (3) (1800, per 2 h)" in texts(root)
-    assert len(marks(root, "failures_3_bars")) == 60
+    assert charts.raster(founding(), "coverage", svg) == image
 
 
-def test_many_events_keep_the_alert() -> None:
-    """Where labels find no room, an alert outweighs notes, and what has no label is counted."""
-    notes = [
-        {
-            "at": at(f"09:4{n % 10}:{n:02}"),
-            "kind": "note",
-            "service": "x",
-            "text": f"a rather long note, number {n}",
-        }
-        for n in range(50)
-    ]
-    root = drawn(document(timeline=[*notes, document()["timeline"][1]]))
+def test_dark_rules_cover_the_theme() -> None:
+    """The rules that turn a light drawing dark know every colour that differs, as fill and as stroke."""
+    rules = looks.dark_rules(".here")
+    light_, dark = looks.THEMES["light"], looks.THEMES["dark"]
 
-    assert "09:50:29 alert: 2 consecutive failures of GET /health" in texts(root)
-    assert any(re.fullmatch(r"Events \(\+\d+ more without a label\)", text) for text in texts(root))
-
-
-def test_what_is_cut_is_counted() -> None:
-    """More series or rows than there is room for are not left out in silence."""
-    doc = document()
-    doc["chart"]["samples"] = [one | {"series": f"s{n}"} for one in doc["chart"]["samples"] for n in range(5)]
-    doc["silences"] = [doc["silences"][0] | {"service": f"svc{n}"} for n in range(9)]
-    root = drawn(doc)
-
-    assert "s2, peak 46, limit 100 (+2 more not drawn)" in texts(root)
-    assert "Silence and stalls (+2 more not drawn)" in texts(root)
-    assert "s4: 34 to 35" in timeline_alt(doc)
-
-
-def test_png_is_a_png() -> None:
-    """The raster copy is for tickets that show no SVG."""
-    assert (timeline_png(document(), scale=1) or b"").startswith(b"\x89PNG")
+    assert all(
+        f'.here [{paint}="{light_[key]}"]{{{paint}:{dark[key]}}}' in rules
+        for key in light_
+        for paint in ("fill", "stroke")
+    )
+    assert len(set(light_.values())) == len(light_)
 
 
 def test_import_costs_no_drawing_library() -> None:
     """Commands that draw nothing do not pay for altair."""
-    code = "import sys, forensics.report.charts; sys.exit(bool({'altair', 'vl_convert'} & set(sys.modules)))"
+    code = "import sys; from forensics.report import charts; charts.charts(); sys.exit(bool({'altair', 'vl_convert'} & set(sys.modules)))"
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0

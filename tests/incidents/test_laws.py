@@ -97,7 +97,8 @@ def test_the_command_writes_the_same_bytes_twice(tmp_path: Path) -> None:
             capture_output=True,
         )
         folders.append({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
-    assert list(folders[0]) == ["annex.md", "report-timeline.svg", "report.json", "report.md"]
+    drawn = [f"report-{name}.{suffix}" for name in ("rates", "timeline") for suffix in ("png", "svg")]
+    assert list(folders[0]) == ["annex.md", *drawn, "report.json", "report.md"]
     assert [file for file in folders[0] if folders[0][file] != folders[1].get(file)] == []
 
 

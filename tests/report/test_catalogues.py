@@ -14,7 +14,7 @@ from jinja2.ext import extract_from_ast
 
 import forensics
 from forensics.model import signature, texts
-from forensics.report import charts
+from forensics.report.charts.timeline import EVENT_SHAPES
 from forensics.report.language import NOTE, read, speak
 from forensics.report.statements import Statements, catalogue
 
@@ -217,7 +217,7 @@ def test_no_sentence_stands_outside_the_messages(path: Path) -> None:
 @pytest.mark.parametrize("language", texts.languages())
 def test_every_event_of_the_chart_has_a_word(language: str) -> None:
     """The chart looks its words up by kind."""
-    assert set(charts.EVENT_SHAPES) <= set(catalogue(language)["chart"])
+    assert set(EVENT_SHAPES) <= set(catalogue(language)["chart"])
     assert all(catalogue(language)["chart"].values())
 
 
