@@ -91,7 +91,7 @@ def investigate(
     plans = plan.make(items, case_file.sources)
     evidence = gather(plans, Matcher(catalog), options, zone_rule(case_file, options, zone))
     known = Known(
-        zone=zone, title=case_file.title, probes=case_file.probes, pools=case_file.pools, events=casefile.events(case_file, zone), max_connections=case_file.max_connections,
+        zone=zone, title=case_file.title, probes=case_file.probes, pools=case_file.pools, events=casefile.events(case_file, zone), max_connections=case_file.max_connections, idle_in_transaction_s=case_file.idle_in_transaction_s,
         signatures={signature.id: signature for signature in catalog}, since=edge(options.since, zone, evidence, "--since", newest), until=edge(options.until, zone, evidence, "--until", newest),
     )  # fmt: skip
     evidence = restricted(evidence, known, options.units)

@@ -24,6 +24,7 @@ from forensics.model.facts import (
     Locks,
     Losses,
     Restarts,
+    Sessions,
     Stalls,
     Watch,
 )
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 NEAR_LIMIT = 0.9
 """Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
+SNAPSHOT = "pg_stat_activity"
+"""Gauges made of snapshots, which people take at an instant of their choice and not at a beat."""
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
 FEWEST_LINES = 60
 """Lines of a service below which it has no usual rate."""
@@ -223,12 +226,15 @@ def db_slots_exhausted(signals: Signals) -> Weight:
     ):
         return Weight(Verdict.SUPPORTED, "slots.client", {"n": texts.height}, signals.refs(texts))
     gauge = signals.gauge
+    instant = False
     if gauge and gauge.limit:
         peak = gauge.incident_peak[1] if gauge.incident_peak else gauge.peak
         if peak >= NEAR_LIMIT * gauge.limit:
             return Weight(
                 Verdict.SUSPECTED, "slots.near", {"gauge": gauge, "peak": peak}, tuple(gauge.refs.values())
             )
+        instant = bool(gauge.series.startswith(SNAPSHOT) and not signals.covering(gauge))
+    if gauge and gauge.limit and not instant:
         return Weight(
             Verdict.RULED_OUT,
             "slots.below",
@@ -242,6 +248,13 @@ def db_slots_exhausted(signals: Signals) -> Weight:
             "slots.log_clean",
             {"service": cover.service},
             contradicts=(cover.first_ref, cover.last_ref),
+        )
+    if instant and gauge:
+        return Weight(
+            Verdict.NOT_DETERMINED,
+            "slots.instant",
+            {"gauge": gauge, "peak": peak},
+            contradicts=tuple(gauge.refs.values())[:1],
         )
     return Weight(Verdict.NOT_DETERMINED, "slots.unknown")
 
@@ -260,6 +273,8 @@ def db_slow_or_locked(signals: Signals) -> Weight:
             },
             signals.refs(locks),
         )
+    if shown := in_snapshots(signals):
+        return shown
     if waits.height:
         return Weight(Verdict.SUSPECTED, "slow.statements", {"n": waits.height}, signals.refs(waits))
     if not signals.spans and not signals.groups("pool_exhaustion"):
@@ -276,6 +291,23 @@ def db_slow_or_locked(signals: Signals) -> Weight:
         )
     return Weight(
         Verdict.NOT_DETERMINED, "slow.log_settings" if signals.services_in("postgres") else "slow.unknown"
+    )
+
+
+def in_snapshots(signals: Signals) -> Weight | None:
+    """Sessions that wait for a lock in a snapshot inside the window: an instant, so several of them, many sessions or an old holder are asked for."""
+    waiting = [one for one in signals.snapshots if one.waiting]
+    if not waiting:
+        return None
+    most = max(waiting, key=lambda one: one.waiting)
+    sessions = signals.facts[Sessions]
+    old = any(one.waiters for snapshot in waiting for one in sessions.candidates(snapshot))
+    refs = tuple(ref for one in waiting for ref in (one.blockers[0].refs if one.blockers else (one.ref,)))
+    return Weight(
+        Verdict.SUPPORTED if len(waiting) > 1 or most.waiting >= MANY or old else Verdict.SUSPECTED,
+        "slow.snapshot",
+        {"n": len(waiting), "most": most.waiting, "given": len(signals.snapshots)},
+        refs[:4],
     )
 
 
@@ -303,7 +335,8 @@ def db_down(signals: Signals) -> Weight:
             Verdict.RULED_OUT, "db_down.refusing", {"n": refused.height}, contradicts=signals.refs(refused, 2)
         )
     gauge = signals.gauge
-    if gauge and (gauge.incident_peak or not signals.spans):
+    instants = bool(gauge and gauge.series.startswith(SNAPSHOT) and not signals.covering(gauge))
+    if gauge and not instants and (gauge.incident_peak or not signals.spans):
         refs = tuple(gauge.refs.values())
         return Weight(Verdict.RULED_OUT, "db_down.sampled", {"gauge": gauge}, contradicts=refs[:2])
     broken = signals.inside("db_connect", "connection_broken")

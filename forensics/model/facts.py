@@ -509,6 +509,81 @@ class Samples:
 
 
 @dataclass(frozen=True, slots=True)
+class Idler:
+    """A session that idles inside a transaction."""
+
+    pid: str
+    application: str | None
+    aborted: bool
+    age_s: float | None
+    """Age of its transaction, else of its state (an aborted one has no beginning any more); None where the snapshot tells neither."""
+    holds: str | None
+    """Locks that it holds, where the snapshot has locks."""
+    waiters: int
+    """Sessions that wait for it."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """A session that others wait for and that waits for none itself."""
+
+    pid: str
+    application: str | None
+    state: str | None
+    age_s: float | None
+    """Age of its transaction."""
+    waiters: tuple[str, ...]
+    """Process ids of those that wait for it, or for one that waits for it."""
+    waits_for: str | None
+    """The lock that the first of them waits for."""
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Sessions of a database at one instant; of any other instant it tells nothing."""
+
+    at: int | None
+    dated: str
+    """``now``, ``watch``, ``name`` (of the file), ``newest`` (taken no earlier) or ``unknown``."""
+    ref: Ref
+    """Its first session."""
+    total: int
+    """Sessions of clients; 0 where only locks are listed."""
+    background: int
+    """The server's own processes, which are left out."""
+    limit: int | None
+    states: tuple[tuple[str, int], ...]
+    """Sessions per state, most first; a session whose state is not shown counts as ``unknown``."""
+    applications: tuple[tuple[str | None, int, tuple[tuple[str, int], ...]], ...]
+    """Per application: sessions, and those per state; most first."""
+    clients: int
+    """Distinct client addresses."""
+    waits: tuple[tuple[str, int], ...]
+    """What sessions wait for, as ``type: event``; a client that says nothing is no wait."""
+    waiting: int
+    """Sessions that wait for a lock."""
+    idlers: tuple[Idler, ...]
+    """The oldest first."""
+    blockers: tuple[Blocker, ...]
+    """Most waiters first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """All snapshots in time order, undated ones last."""
+
+    snapshots: tuple[Snapshot, ...]
+    idle_s: float
+    """Age from which a session that idles in a transaction is named as a candidate."""
+
+    def candidates(self, snapshot: Snapshot) -> tuple[Idler, ...]:
+        """Return who idles in a transaction for longer than the threshold."""
+        return tuple(one for one in snapshot.idlers if one.age_s is not None and one.age_s > self.idle_s)
+
+
+@dataclass(frozen=True, slots=True)
 class BlindGap:
     """A span in which a monitor looked away."""
 

@@ -57,6 +57,8 @@ class Known:
     pools: tuple[PoolHint, ...] = ()
     events: tuple[KnownEvent, ...] = ()
     max_connections: int | None = None
+    idle_in_transaction_s: float | None = None
+    """Age from which a session that idles in a transaction is named; None: the analysis' own."""
     signatures: Mapping[str, Signature] = field(default_factory=dict)
     since: int | None = None
     until: int | None = None
