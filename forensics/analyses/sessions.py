@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-
 from forensics.model.facts import Blocker, Facts, Idler, Sessions, Snapshot
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
@@ -114,7 +113,7 @@ def age_of(row: Row, what: str) -> float | None:
         return round(float(stated), 1)
     if since is None or row["ts"] is None:
         return None
-    return round(max(0, row["ts"] - since) / SECOND, 1)
+    return round(max(0, int(row["ts"]) - int(since)) / SECOND, 1)
 
 
 class Queue:

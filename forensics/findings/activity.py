@@ -67,7 +67,9 @@ def findings(signals: Signals, section: str) -> Iterator[Finding]:
         )
     for blocker in snapshot.blockers[:BLOCKERS]:
         grade = Grade.CLUE if clue else Grade.VERIFIED
-        yield Finding("mechanism.blocker", section, grade, {**values, "blocker": blocker}, blocker.refs[:REFS])
+        yield Finding(
+            "mechanism.blocker", section, grade, {**values, "blocker": blocker}, blocker.refs[:REFS]
+        )
 
 
 def apart(signals: Signals, snapshot: Snapshot) -> float | None:
