@@ -312,7 +312,7 @@ def known(signals: Signals) -> Iterator[Moment]:
 def gauge(signals: Signals) -> Iterator[Moment]:
     """Yield the sample before, the peak and the sample after."""
     found = signals.gauge
-    if found is None or signals.primary is None:
+    if found is None or signals.primary is None or (signals.snapshots and not found.period_s):
         return
     for name, sample in (
         ("before", found.incident_before),
