@@ -47,7 +47,7 @@ QUOTE_BYTES = 1 << 16
 QUOTE_CHARS = 600
 INSTANTS = ("ts", "first_us", "last_us")
 PLACE = {"source": pl.UInt16(), "line": pl.UInt32()}
-DATED = ("hits", "failed", "arrivals", "calls", "beats", "samples", "alerts", "sessions")
+DATED = ("hits", "failed", "arrivals", "calls", "beats", "samples", "alerts", "sessions", "poolers")
 """Frames that date a line, the first that knows it before the others."""
 
 

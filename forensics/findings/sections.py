@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.findings import activity
+from forensics.findings import activity, pooler
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
@@ -383,6 +383,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from redis_link(signals)
     yield from gauge_links(signals, pool)
     yield from activity.findings(signals, "mechanism")
+    yield from pooler.findings(signals, "mechanism")
     for name in (*FACTS[2:], "db_down"):
         judgement = verdicts[name]
         if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
@@ -783,6 +784,7 @@ def clues(signals: Signals) -> Iterator[Finding]:
     refs = coverage_refs(signals)
     yield from seen(signals)
     yield from activity.findings(signals, "clues")
+    yield from pooler.findings(signals, "clues")
     for event in signals.known.events:
         if event.kind not in ("note", "deploy"):
             continue

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
+from forensics.findings import pooler
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
@@ -41,6 +42,8 @@ NEAR_LIMIT = 0.9
 """Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
 SNAPSHOT = "pg_stat_activity"
 """Gauges made of snapshots, which people take at an instant of their choice and not at a beat."""
+POOLER_LIMITS = ("pgbouncer.client-limit",)
+"""Refusals of a pooler for a limit of its own: the server behind it need not be full."""
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
 FEWEST_LINES = 60
 """Lines of a service below which it has no usual rate."""
@@ -119,7 +122,10 @@ def at_most_supported(weight: Weight, signals: Signals) -> Weight:
 
 def app_pool_exhausted(signals: Signals) -> Weight:
     """The pool's own error text is direct evidence."""
-    groups = signals.groups("pool_exhaustion")
+    groups = [
+        *signals.groups("pool_exhaustion"),
+        *(g for g in signals.groups("server_limit") if g.signature in POOLER_LIMITS),
+    ]
     if groups:
         best = max(groups, key=lambda group: (group.verified, group.failures))
         sure = best.verified and best.failures + (best.failures_max or 0) >= 2
@@ -128,6 +134,14 @@ def app_pool_exhausted(signals: Signals) -> Weight:
             "pool.text",
             {"group": best, "groups": len(groups)},
             best.refs[:4],
+        )
+    if (shown := pooler.inside(signals)) or pooler.queued(signals):
+        stats = pooler.queued(signals)
+        return Weight(
+            Verdict.SUPPORTED if shown and stats else Verdict.SUSPECTED,
+            "pool.pooler",
+            {"state": next(iter(shown), None), "stats": next(iter(stats), None)},
+            (*(one.ref for one in shown[:2]), *(one.ref for one in stats[:1])),
         )
     cover = signals.facts[Coverage].of(signals.unit)
     if cover:
@@ -204,7 +218,9 @@ def said_stalled(signals: Signals) -> Weight | None:
 def db_slots_exhausted(signals: Signals) -> Weight:
     """The server's refusals decide; samples well below the limit rule capacity out."""
     refused = signals.hits("postgres.too-many-clients", "prisma.too-many", families=("server_limit",))
-    refused = refused.filter(~pl.col("signature").str.starts_with("redis"))
+    refused = refused.filter(
+        ~pl.col("signature").str.starts_with("redis") & ~pl.col("signature").is_in(list(POOLER_LIMITS))
+    )
     if refused.height:
         by_server = refused.filter(pl.col("service").is_in(signals.services_in("postgres")))
         return Weight(

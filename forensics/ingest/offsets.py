@@ -175,7 +175,7 @@ def all_spans(frames: dict[str, pl.DataFrame]) -> dict[int, tuple[int, int]]:
         frames["seconds"].select("source", lo="first_us", hi="last_us"),
         *[
             frames[name].select("source", lo="ts", hi="ts")
-            for name in ("beats", "samples", "alerts", "sessions")
+            for name in ("beats", "samples", "alerts", "sessions", "poolers")
         ],
     ]
     table = pl.concat(parts).drop_nulls().group_by("source").agg(pl.col("lo").min(), pl.col("hi").max())

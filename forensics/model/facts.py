@@ -584,6 +584,56 @@ class Sessions:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolState:
+    """One pool of a pooler at one instant."""
+
+    at: int | None
+    dated: str
+    """``watch``, ``name`` (of the file) or ``unknown``."""
+    pool: str
+    """``database/user``."""
+    clients: int
+    """Clients that have a server."""
+    waiting: int
+    """Clients that wait for one."""
+    servers: int
+    """Servers at work."""
+    idle: int
+    longest_wait_s: float | None
+    """How long the first of those that wait has waited so far."""
+    size: int | None
+    """Servers that the pool may have, where the page shows it."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class PoolerStats:
+    """What a pooler's log says of its periods, inside the primary incident against outside."""
+
+    service: str
+    inside: int
+    """Periods that end inside."""
+    wait_inside: float
+    """Time that clients waited for a server in each second of the worst of them, in seconds: of several clients it adds up."""
+    wait_outside: float | None
+    """The same in the middle of the other periods; None: there are none."""
+    query_inside_ms: float
+    """Longest average duration of a query in a period inside."""
+    query_outside_ms: float | None
+    at: int
+    """End of the worst period."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Poolers:
+    """Pools in time order, undated ones last; and the periods of each pooler's log."""
+
+    states: tuple[PoolState, ...]
+    stats: tuple[PoolerStats, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BlindGap:
     """A span in which a monitor looked away."""
 

@@ -41,6 +41,7 @@ class Parsed:
     samples: pl.DataFrame | None = None
     alerts: pl.DataFrame | None = None
     sessions: pl.DataFrame | None = None
+    poolers: pl.DataFrame | None = None
     in_records: int = 0
     blank: int = 0
     unparsed: int = 0

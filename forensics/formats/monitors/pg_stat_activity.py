@@ -14,17 +14,14 @@ Reference: https://www.postgresql.org/docs/current/monitoring-stats.html, postgr
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from forensics.formats import pg_sessions, psql
+from forensics.formats import pg_sessions, psql, psql_instants
 from forensics.formats.jsonl import decoded, number
-from forensics.formats.state import framed, times
+from forensics.formats.state import framed
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed
 from forensics.sources import streams
@@ -76,10 +73,6 @@ EVERY = (
 NAMELESS = "the columns have no names: taken as time, count and limit, in this order"
 MARKS = (b"pid", b"|", b"---", "│".encode(), "─".encode())
 """One of these stands in every table that psql prints and that is of use here."""
-NAME = re.compile(
-    r"(?<!\d)(?P<year>20\d\d)[-_.]?(?P<month>[01]\d)[-_.]?(?P<day>[0-3]\d)[T_.-]?(?P<hour>[0-2]\d)[-_.:h]?(?P<minute>[0-5]\d)(?:[-_.:]?(?P<second>[0-5]\d))?(?P<utc>Z|[+_-]?UTC)?(?!\d)"
-)
-"""Date and time in the name of a file."""
 TOGETHER_US = 60_000_000
 """Tables of one file that say to be further apart than this tell of different instants."""
 MOST = 400
@@ -203,39 +196,23 @@ def snapshots(table: psql.Table, name: str, notes: dict[str, None]) -> Iterator[
         stamps = [row.get(names[0]) for _, row in rows]
         for stamp in dict.fromkeys(stamp for stamp in stamps if stamp):
             part = [(line, row) for (line, row), its in zip(rows, stamps, strict=True) if its == stamp]
-            yield Snapshot(table, part[0][0], *moment([stamp]), "now", part)
+            yield Snapshot(table, part[0][0], *psql_instants.newest([stamp]), "now", part)
         return
     if table.stamp is not None:
-        found = re.search(
-            r"[^\W\d]{3},? (?:[^\W\d]{3} +\d+ \d\d:\d\d:\d\d \d{4}|\d\d [^\W\d]{3} \d{4} \d\d:\d\d:\d\d.*)$",
-            table.stamp,
-        )
-        ts, naive = moment([re.sub(" +", " ", found[0])]) if found else (None, True)
+        ts, naive = psql_instants.of_watch(table.stamp)
         yield Snapshot(table, table.line, ts, naive, "watch" if ts is not None else "unknown", rows)
         return
-    if (said := name_stamp(name)) is not None:
+    if (said := psql_instants.of_name(name)) is not None:
         notes[NAMED] = None
-        yield Snapshot(table, table.line, *moment([said]), "name", rows)
+        yield Snapshot(table, table.line, *psql_instants.newest([said]), "name", rows)
         return
     newest = next((one for one in NEWEST if any(row.get(one) for _, row in rows)), None)
     if newest is not None:
         notes[BOUND.format(newest)] = None
     elif is_sessions(table.columns):
         notes[UNDATED] = None
-    ts, naive = moment([row.get(newest) for _, row in rows]) if newest else (None, False)
+    ts, naive = psql_instants.newest([row.get(newest) for _, row in rows]) if newest else (None, False)
     yield Snapshot(table, table.line, ts, naive, "newest" if newest else "unknown", rows)
-
-
-def name_stamp(name: str) -> str | None:
-    """Return the date and time that a file's name states: ``sessions_20261130T175426Z.txt``, ``2026-11-30_17-54.csv``."""
-    found = NAME.search(name)
-    if found is None:
-        return None
-    date, clock = (
-        "-".join(found.group("year", "month", "day")),
-        ":".join(found.group("hour", "minute")) + f":{found['second'] or '00'}",
-    )
-    return f"{date} {clock}{'+00:00' if found['utc'] else ''}"
 
 
 def together(taken: Sequence[Snapshot]) -> Iterator[Snapshot]:
@@ -264,12 +241,6 @@ def together(taken: Sequence[Snapshot]) -> Iterator[Snapshot]:
 def apart(one: Snapshot, other: Snapshot) -> bool:
     """Do two tables tell of different instants?"""
     return one.ts is not None and other.ts is not None and abs(one.ts - other.ts) > TOGETHER_US
-
-
-def moment(stamps: Sequence[str | None]) -> tuple[int | None, bool]:
-    """Return the newest of some times, and whether it carries no zone."""
-    read = times(pl.Series(stamps, dtype=pl.String)).frame.drop_nulls("ts").sort("ts")
-    return (read["ts"][-1], read["naive"][-1]) if read.height else (None, False)
 
 
 def tally(snap: Snapshot, limit: float | None, notes: dict[str, None]) -> Iterator[dict[str, object]]:
