@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.findings import activity, pooler
+from forensics.findings import activity, budget_link, pooler
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
@@ -382,6 +382,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from probe_link(signals)
     yield from redis_link(signals)
     yield from gauge_links(signals, pool)
+    yield from budget_link.findings(signals)
     yield from activity.findings(signals, "mechanism")
     yield from pooler.findings(signals, "mechanism")
     for name in (*FACTS[2:], "db_down"):
