@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.findings import activity, budget_link, pooler
+from forensics.findings import activity, budget_link, pooler, upkeep
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
@@ -398,6 +398,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
             )
     yield from other_failures(signals, pool)
     yield from lock_links(signals)
+    yield from upkeep.findings(signals, "mechanism")
     for beat in signals.facts[Rhythms].beats:
         yield Finding(
             "mechanism.rhythm",
@@ -786,6 +787,8 @@ def clues(signals: Signals) -> Iterator[Finding]:
     yield from seen(signals)
     yield from activity.findings(signals, "clues")
     yield from pooler.findings(signals, "clues")
+    if signals.primary is not None:
+        yield from upkeep.findings(signals, "clues")
     for event in signals.known.events:
         if event.kind not in ("note", "deploy"):
             continue

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
-from forensics.findings import pooler
+from forensics.findings import pooler, upkeep
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
@@ -27,6 +27,7 @@ from forensics.model.facts import (
     Restarts,
     Sessions,
     Stalls,
+    Upkeeps,
     Watch,
 )
 from forensics.model.finding import Judgement, Verdict
@@ -42,6 +43,8 @@ NEAR_LIMIT = 0.9
 """Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
 SNAPSHOT = "pg_stat_activity"
 """Gauges made of snapshots, which people take at an instant of their choice and not at a beat."""
+DURATION = "postgres.duration"
+"""Told of every statement, or of those over a threshold that the log does not state: only slow ones weigh."""
 POOLER_LIMITS = ("pgbouncer.client-limit",)
 """Refusals of a pooler for a limit of its own: the server behind it need not be full."""
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
@@ -291,6 +294,12 @@ def db_slow_or_locked(signals: Signals) -> Weight:
         )
     if shown := in_snapshots(signals):
         return shown
+    waits = waits.filter(pl.col("signature") != DURATION)
+    slow = [one for one in signals.facts[Upkeeps].items if upkeep.slow(one)]
+    if slow:
+        refs = (*signals.refs(waits, 2), *(ref for one in slow for ref in one.refs))
+        n = waits.height + sum(one.inside for one in slow)
+        return Weight(Verdict.SUSPECTED, "slow.statements", {"n": n}, refs[:4])
     if waits.height:
         return Weight(Verdict.SUSPECTED, "slow.statements", {"n": waits.height}, signals.refs(waits))
     if not signals.spans and not signals.groups("pool_exhaustion"):

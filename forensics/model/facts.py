@@ -634,6 +634,52 @@ class Poolers:
 
 
 @dataclass(frozen=True, slots=True)
+class Upkeep:
+    """Work of one kind that the server's log tells of, over the primary incident against the rest of that log."""
+
+    service: str
+    kind: str
+    """``checkpoint``, ``autovacuum`` or ``statement`` (of a client, of a second or more)."""
+    inside: int
+    """How much of it was going on at some time of the incident."""
+    outside: int
+    per_hour_inside: float
+    per_hour_outside: float | None
+    """None where the log covers nothing beside the incident."""
+    longest_s: float
+    """Of those inside."""
+    sync_s: float | None
+    """The longest that a checkpoint inside waited for the disk."""
+    usual_sync_s: float | None
+    """The same in the middle of the others."""
+    what: str | None
+    """The table of the longest autovacuum."""
+    waiters: int
+    """Sessions that waited for a lock of it, by lines that name its process."""
+    refs: tuple[Ref, ...]
+    """The longest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlock:
+    """Sessions that waited for each other in a circle; the server ended one of them."""
+
+    service: str
+    at: int
+    edges: tuple[tuple[str, str, str], ...]
+    """Who waits, for what, and who holds it."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeeps:
+    """The server's own work and its slow statements, and deadlocks in time order."""
+
+    items: tuple[Upkeep, ...]
+    deadlocks: tuple[Deadlock, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BlindGap:
     """A span in which a monitor looked away."""
 

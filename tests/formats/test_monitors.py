@@ -821,6 +821,32 @@ class TestSessions:
             (at("2026-11-29T12:21:00"), 2.0),
         ]
 
+    def test_last_row_of_a_bordered_table(self) -> None:
+        """The rule that closes a bordered table makes no header of the row above it, and the next table has its own."""
+        table = "+-----+-------+\n| pid | state |\n+-----+-------+\n|   1 | idle  |\n|   2 | idle  |\n+-----+-------+\n"
+        page = psql.read(f"{table}(2 rows)\n\n{table}")
+
+        assert [[row["pid"] for _, row in one.rows] for one in page.tables] == [["1", "2"], ["1", "2"]]
+
+    def test_bars_in_a_query(self) -> None:
+        """A query with bars in it is one cell, not more than the table has."""
+        page = psql.read(
+            " pid | query        | state\n-----+--------------+-------\n   1 | select a||b  | active\n   2 | select 'a | b' | idle\n"
+        )
+
+        assert [(row["pid"], row["state"]) for _, row in page.tables[0].rows] == [
+            ("1", "active"),
+            ("2", "idle"),
+        ]
+
+    def test_stamp_over_a_wide_table(self) -> None:
+        """A stamp of a watched query is found although it stands centred over a table of a thousand columns."""
+        page = psql.read(
+            f"{' ' * 900}Sun Nov 29 12:20:00 2026 (every 1s)\n\n pid | state\n-----+-------\n   1 | idle\n(1 row)\n"
+        )
+
+        assert [table.stamp for table in page.tables] == ["Sun Nov 29 12:20:00 2026"]
+
     def test_lines_of_another_kind(self) -> None:
         """What psql says around its tables belongs to them; anything else is unparsed."""
         page = psql.read(
