@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forensics.findings import budget, pool_sightings
+from forensics.model.budget import DATABASE, POOLER
 from forensics.model.errors import UsageError
 from forensics.model.finding import Finding, Grade
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.budget import Budget
+    from forensics.model.budget import Budget, Range, Term
     from forensics.model.source import Ref
 
 RUN_OUT = ("pool_exhaustion", "server_limit")
@@ -32,23 +33,32 @@ def findings(signals: Signals) -> Iterator[Finding]:
     found = settled(signals) if refs else None
     if found is None or not any(item.origin for item in found.terms if item.name == "pool"):
         return
-    stated = [
-        item for item in found.terms if item.origin and item.origin.kind != "default" and item.text is None
+    missing = [named(item, found) for item in found.missing]
+    values = {"budget": found, "stated": stated(found), "assumed": assumed(found), "missing": missing}
+    yield Finding("mechanism.budget", "mechanism", Grade.DERIVED, values, refs)
+
+
+def stated(found: Budget) -> dict[str, list[tuple[str, Range]]]:
+    """Return the terms that the inputs state, by the place where they stand."""
+    said: dict[str, list[tuple[str, Range]]] = {}
+    for item in found.terms:
+        if item.origin and item.origin.kind != "default" and item.text is None:
+            said.setdefault(item.origin.where, []).append((named(item, found), item.value))
+    return said
+
+
+def assumed(found: Budget) -> list[tuple[str, Range]]:
+    """Return the terms that rest on a default, but for what is reserved and for nothings."""
+    kept = [
+        item for item in found.assumed if item.value.low and item.text is None and "reserved" not in item.name
     ]
-    assumed = [item for item in found.assumed if item.value.low and item.text is None]
-    yield Finding(
-        "mechanism.budget",
-        "mechanism",
-        Grade.DERIVED,
-        {
-            "budget": found,
-            "stated": stated,
-            "assumed": assumed,
-            "missing": [item.id for item in found.missing],
-        },
-        refs,
-        method="replicas x processes x (pool + worker pool + overflow), summed over services, against max_connections less reserved slots",
-    )
+    return [(named(item, found), item.value) for item in kept]
+
+
+def named(item: Term, found: Budget) -> str:
+    """Name a term, with its service only where there are several."""
+    alone = len(found.demands) == 1 or item.service in (DATABASE, POOLER)
+    return item.name if alone else item.id
 
 
 def places(signals: Signals) -> tuple[Ref, ...]:

@@ -382,7 +382,6 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from probe_link(signals)
     yield from redis_link(signals)
     yield from gauge_links(signals, pool)
-    yield from budget_link.findings(signals)
     yield from activity.findings(signals, "mechanism")
     yield from pooler.findings(signals, "mechanism")
     for name in (*FACTS[2:], "db_down"):
@@ -407,6 +406,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
             {"beat": beat, "title": signals.known.signatures[beat.signature].title},
             beat.refs,
         )
+    yield from budget_link.findings(signals)
     losses = signals.facts[Losses].items
     if losses:
         yield Finding(

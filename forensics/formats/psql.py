@@ -75,11 +75,16 @@ def flat(lines: Sequence[str], tables: list[Table]) -> Printed:
 
 
 def json_table(text: str) -> Table:
-    """Read rows made by json_agg or row_to_json; the line marks of an aligned print are taken off."""
+    """Read rows made by json_agg or row_to_json; the line marks of an aligned print are taken off.
+
+    json_agg begins a line with each row; of JSON that is laid out otherwise all rows stand on the first line.
+    """
     values, rest = consecutive("\n".join(line.rstrip().removesuffix("+") for line in text.splitlines()))
     values.append(salvaged(rest))
     rows = [{str(key): plain(value) for key, value in row.items()} for row in dicts(values)]
-    return Table(1, list(rows[0]) if rows else [], None, [(1, row) for row in rows])
+    starts = [number for number, line in enumerate(text.splitlines(), 1) if re.match(r"\s*\[?\s*\{", line)]
+    places = starts if len(starts) == len(rows) else [1] * len(rows)
+    return Table(1, list(rows[0]) if rows else [], None, list(zip(places, rows, strict=True)))
 
 
 def html_tables(text: str) -> Iterator[Table]:
