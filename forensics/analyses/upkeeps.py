@@ -112,12 +112,15 @@ def compared(
 ) -> Upkeep | None:
     """Compare inside with outside; None where nothing overlaps the incident."""
     lo, hi = window
-    inside = [row for row in rows if row["ts"] >= lo and row["ts"] - round(row["took_s"] * SECOND) <= hi]
+    inside: list[Row] = []
+    outside: list[Row] = []
+    for row in rows:
+        overlaps = row["ts"] >= lo and row["ts"] - round(row["took_s"] * SECOND) <= hi
+        (inside if overlaps else outside).append(row)
     if not inside:
         return None
     cover = facts[Coverage].of(service)
     beside = max(0, (cover.last - cover.first) - (min(hi, cover.last) - max(lo, cover.first))) if cover else 0
-    outside = [row for row in rows if row not in inside]
     syncs = [row["sync_s"] for row in inside if row["sync_s"] is not None]
     others = [row["sync_s"] for row in outside if row["sync_s"] is not None]
     longest = sorted(inside, key=lambda row: (-row["took_s"], row["ts"]))
