@@ -74,9 +74,11 @@ def findings(signals: Signals, section: str) -> Iterator[Finding]:
 
 def apart(signals: Signals, snapshot: Snapshot) -> float | None:
     """Return how far a snapshot lies before (negative) or after the incident, in seconds; None inside, without either, or undated."""
-    if signals.primary is None or snapshot.at is None or snapshot in signals.snapshots:
+    if signals.primary is None or snapshot.at is None:
         return None
     lo, hi = signals.window
+    if lo - SECOND <= snapshot.at <= hi + SECOND:
+        return None
     return (snapshot.at - (lo if snapshot.at < lo else hi)) / SECOND
 
 

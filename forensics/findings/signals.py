@@ -210,10 +210,11 @@ class Signals:
 
     @cached_property
     def snapshots(self) -> tuple[Snapshot, ...]:
-        """Snapshots of the database's sessions that were taken inside the primary incident."""
+        """Snapshots of the database's sessions that were taken inside the primary incident; one with a lower bound only may lie beyond."""
         lo, hi = self.window
         every = self.facts[Sessions].snapshots if self.primary else ()
-        return tuple(one for one in every if one.at is not None and lo - SECOND <= one.at <= hi + SECOND)
+        dated = (one for one in every if one.at is not None and one.dated != "newest")
+        return tuple(one for one in dated if lo - SECOND <= (one.at or 0) <= hi + SECOND)
 
     def covering(self, gauge: SampleSeries) -> bool:
         """Do samples stand all through the window, and not at a few instants of it?"""

@@ -132,6 +132,14 @@ def test_without_an_instant_it_is_a_clue(tmp_path: Path) -> None:
     assert (values["snapshot"].at, values["apart"]) == (None, None)
 
 
+def test_a_lower_bound_is_a_clue(tmp_path: Path) -> None:
+    """A snapshot that was taken no earlier than an instant of the incident may have been taken after it."""
+    start = dt.datetime(2026, 11, 30, 18, 5, tzinfo=dt.UTC)
+    case = investigated(tmp_path, start, "newest.txt")
+
+    assert said(case, "mechanism.sessions") == [("clues", Grade.CLUE)]
+
+
 def test_a_watched_minute_speaks_for_itself(tmp_path: Path) -> None:
     """Samples all through the incident rule full slots out, as those of a monitor do."""
     start = TAKEN.replace(second=0)

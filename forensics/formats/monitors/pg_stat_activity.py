@@ -6,7 +6,8 @@ r"""Snapshots of PostgreSQL's sessions, ``select … from pg_stat_activity``, in
     (1 row)
 
 Told are the client backends, all and per state, those that wait for a lock, and each session with what it holds and waits for. A snapshot is dated by ``now()`` or another time of
-its own, by the stamp of ``\\watch`` (local, no zone), by the file's name, else by the newest instant in it, which is a lower bound. ``count(*)`` includes
+its own, by the stamp of ``\\watch`` (local, no zone), by the begin of the query itself where that is among the
+sessions, by the file's name, else by the newest instant in it, which is a lower bound. ``count(*)`` includes
 background processes; a limit is known only where the query asked for it.
 
 Reference: https://www.postgresql.org/docs/current/monitoring-stats.html, postgres/postgres src/bin/psql/command.c (do_watch).
@@ -202,6 +203,9 @@ def snapshots(table: psql.Table, name: str, notes: dict[str, None]) -> Iterator[
         ts, naive = psql_instants.of_watch(table.stamp)
         yield Snapshot(table, table.line, ts, naive, "watch" if ts is not None else "unknown", rows)
         return
+    if (own := asking(rows)) is not None:
+        yield Snapshot(table, table.line, *psql_instants.newest([own]), "now", rows)
+        return
     if (said := psql_instants.of_name(name)) is not None:
         notes[NAMED] = None
         yield Snapshot(table, table.line, *psql_instants.newest([said]), "name", rows)
@@ -213,6 +217,17 @@ def snapshots(table: psql.Table, name: str, notes: dict[str, None]) -> Iterator[
         notes[UNDATED] = None
     ts, naive = psql_instants.newest([row.get(newest) for _, row in rows]) if newest else (None, False)
     yield Snapshot(table, table.line, ts, naive, "newest" if newest else "unknown", rows)
+
+
+def asking(rows: Sequence[tuple[int, Row]]) -> str | None:
+    """Return when the query itself began, which is among the sessions where none is left out; None where it is not."""
+    found = [
+        row
+        for _, row in rows
+        if row.get("state") == "active" and "pg_stat_activity" in (row.get("query") or "")
+    ]
+    began = [row.get("query_start") or row.get("xact_start") for row in found]
+    return began[0] if len(began) == 1 else None
 
 
 def together(taken: Sequence[Snapshot]) -> Iterator[Snapshot]:
