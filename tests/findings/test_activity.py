@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from forensics import pipeline
 from forensics.model.finding import Grade, Verdict
+from forensics.report import document, render
+from forensics.report.schema import schema
 
 if TYPE_CHECKING:
     from forensics.model.case import Case
@@ -95,6 +98,19 @@ class TestInside:
         """15 of 40 slots in use at one instant tell neither that slots were free nor that the server was up all through."""
         assert verdicts(inside)["db_slots_exhausted"] is Verdict.NOT_DETERMINED
         assert verdicts(inside)["db_down"] is Verdict.NOT_DETERMINED
+
+    def test_the_page_shows_them_by_application(self, inside: Case) -> None:
+        """The mechanism has a table of applications and states; report.json has the snapshot, and fits its schema."""
+        told = document.build(inside)
+        page = render.markdown(told)
+        mechanism = page.partition("## Mechanism")[2].partition("## Ruled out")[0].replace(" ", "")
+
+        assert "|shop-api|7|2|5|0|0|0|" in mechanism
+        assert "|shop-jobs|1|0|0|0|1|0|" in mechanism
+        assert [(one["told_in"], one["total"], one["max_connections"]) for one in told["sessions"]] == [
+            ("mechanism", 15, 40)
+        ]
+        assert not list(Draft202012Validator(schema()).iter_errors(told))
 
     def test_the_idle_pool_is_not_named(self, inside: Case) -> None:
         """No finding points at a session that is plainly idle."""
