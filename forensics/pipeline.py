@@ -27,7 +27,8 @@ from forensics.model.known import Known
 from forensics.model.plug import Transport
 from forensics.model.source import Ref, Zone
 from forensics.signatures import Matcher, catalogue, load
-from forensics.sources import casefile, clock, live, mapping, streams
+from forensics.sources import casefile, clock, deployment, live, mapping, pool_libraries, streams
+from forensics.sources import stated as pools_stated
 from forensics.sources.discovery import discover
 from forensics.sources.live_request import Window
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from forensics.findings.hypotheses import Hypothesis
     from forensics.ingest.plan import Plan
+    from forensics.model.budget import Deployment
     from forensics.model.facts import Facts
     from forensics.model.finding import Diagnosis
     from forensics.model.plug import Parsed
@@ -49,7 +51,7 @@ QUOTE_BYTES = 1 << 16
 QUOTE_CHARS = 600
 INSTANTS = ("ts", "first_us", "last_us")
 PLACE = {"source": pl.UInt16(), "line": pl.UInt32()}
-DATED = ("hits", "failed", "arrivals", "calls", "beats", "samples", "alerts")
+DATED = ("hits", "failed", "arrivals", "calls", "beats", "samples", "alerts", "sessions", "poolers")
 """Frames that date a line, the first that knows it before the others."""
 
 
@@ -93,9 +95,10 @@ def investigate(
     plans = plan.make(items, case_file.sources)
     evidence = gather(plans, Matcher(catalog), options, zone_rule(case_file, options, zone))
     known = Known(
-        zone=zone, title=case_file.title, probes=case_file.probes, pools=case_file.pools, events=casefile.events(case_file, zone), max_connections=case_file.max_connections,
+        zone=zone, title=case_file.title, probes=case_file.probes, pools=case_file.pools, events=casefile.events(case_file, zone), max_connections=case_file.max_connections, idle_in_transaction_s=case_file.idle_in_transaction_s,
         signatures={signature.id: signature for signature in catalog}, since=edge(options.since, zone, evidence, "--since", newest), until=edge(options.until, zone, evidence, "--until", newest),
     )  # fmt: skip
+    known = replace(known, deployment=deployed(asked, case_file, options), libraries=pool_libraries.load())
     evidence = restricted(evidence, known, options.units)
     facts = analyses.run_all(evidence, known)
     diagnosis = diagnose(evidence, known, facts)
@@ -104,6 +107,13 @@ def investigate(
         signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures),
         language=options.lang or case_file.language or texts.ENGLISH, options=stated(options),
     )  # fmt: skip
+
+
+def deployed(inputs: list[str], case_file: casefile.CaseFile, options: Options) -> Deployment:
+    """Return what the case file says of connection pools, and files of a deployment that lie among the inputs."""
+    found = deployment.beside(inputs)
+    clients, said = pools_stated.from_case(case_file, options.case.name if options.case else "case.toml")
+    return replace(found, clients=(*found.clients, *clients)).plus(*said)
 
 
 def stated(options: Options) -> dict[str, Any]:

@@ -211,7 +211,8 @@ def shards_of(plan: Plan, plug: Transport, shard_size: int) -> Iterable[Parsed]:
 def monitor_shard(plan: Plan, plug: Monitor) -> Shard:
     """Read what a monitor remembers: small, so in one piece."""
     parsed = plug.parse(plan.item.path, plan.fields)
-    found = {"beats": parsed.beats, "samples": parsed.samples, "alerts": parsed.alerts}
+    kinds = ("beats", "samples", "alerts", "sessions", "poolers")
+    found = {kind: getattr(parsed, kind) for kind in kinds}
     frames = {name: frame for name, frame in found.items() if frame is not None and frame.height}
     main = next(iter(frames.values()), parsed.beats)
     return shard(plan, 0, parsed, {**frames, "shards": counts(parsed, main)})

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from forensics.model.budget import Library
-    from forensics.model.case import Case
+    from forensics.model.digest import Evidence
+    from forensics.model.facts import Facts
 
 SIZES = {
     "sqlalchemy.queuepool-timeout": {"size": "pool", "overflow": "overflow"},
@@ -49,6 +50,18 @@ GAUGE = re.compile(
 """Names of gauges whose limit is the server's ``max_connections``."""
 
 
+class Seen(Protocol):
+    """What was read and what was found in it: a case, or what is known of one while it is judged."""
+
+    @property
+    def evidence(self) -> Evidence:
+        """The settled digest."""
+
+    @property
+    def facts(self) -> Facts:
+        """Answers of the analyses."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sightings:
     """What logs say: services whose pool ran out, terms, and remarks on which side refused."""
@@ -58,7 +71,7 @@ class Sightings:
     notes: tuple[str, ...]
 
 
-def sightings(case: Case, libraries: Mapping[str, Library], declared: Iterable[str]) -> Sightings:
+def sightings(case: Seen, libraries: Mapping[str, Library], declared: Iterable[str]) -> Sightings:
     """Return what the logs of a case tell; services are called as the deployment calls them where that is certain."""
     by_prefix = {prefix: item for item in libraries.values() for prefix in item.signatures}
     declared = tuple(declared)
@@ -102,13 +115,13 @@ def called(service: str, declared: tuple[str, ...]) -> str:
     return max(found, key=len) if found else service
 
 
-def place(case: Case, ref: Ref) -> str:
+def place(case: Seen, ref: Ref) -> str:
     """Return file and line."""
     source = next((item for item in case.evidence.sources if item.index == ref.source), None)
     return f"{source.name if source else ref.source}:{ref.line}"
 
 
-def sizes(case: Case, signature: str, service: str, name: str) -> list[Said]:
+def sizes(case: Seen, signature: str, service: str, name: str) -> list[Said]:
     """Return what the error texts of one service say of its pool; a range where they say different things."""
     wanted = SIZES.get(signature, {})
     hits = case.evidence["hits"].filter((pl.col("signature") == signature) & (pl.col("service") == service))
@@ -138,7 +151,7 @@ def spanned(term: str, values: list[int]) -> Range:
     return Range(min(values), max(values))
 
 
-def processes(case: Case, service: str, name: str) -> list[Said]:
+def processes(case: Seen, service: str, name: str) -> list[Said]:
     """Return how many processes of a service wrote lines at the same time; one of several may be a parent without a pool."""
     rows = case.evidence["processes"].filter(
         (pl.col("service") == service) & pl.col("pid").is_not_null() & ~pl.col("naive")
@@ -164,7 +177,7 @@ def processes(case: Case, service: str, name: str) -> list[Said]:
     return [Said(name, "seen", Range(max(1, most - 1), most), Origin("log", where, what))]
 
 
-def limits(case: Case) -> list[Said]:
+def limits(case: Seen) -> list[Said]:
     """Return the server's ``max_connections`` where a monitor recorded it beside its connections."""
     found = []
     for series in case.facts[Samples].series:

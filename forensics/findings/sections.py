@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from forensics.findings import activity, budget_link, pooler, upkeep
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
@@ -229,7 +230,16 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
             {"group": held, "n": len(held.waiters), "pool": pool is not None},
             held.refs[:3],
         )
-    if pool is None and stall is None and held is None:
+    snapshot = next((one for one in signals.snapshots if one.blockers), None) if held is None else None
+    if snapshot is not None:
+        yield Finding(
+            "summary.blocker",
+            "summary",
+            Grade.INFERRED if pool is not None else Grade.VERIFIED,
+            {"snapshot": snapshot, "blocker": snapshot.blockers[0], "pool": pool is not None},
+            snapshot.blockers[0].refs[:3],
+        )
+    if pool is None and stall is None and held is None and snapshot is None:
         told = [verdicts[name] for name in CAUSES]
         for verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED):
             for judgement in told:
@@ -372,6 +382,8 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from probe_link(signals)
     yield from redis_link(signals)
     yield from gauge_links(signals, pool)
+    yield from activity.findings(signals, "mechanism")
+    yield from pooler.findings(signals, "mechanism")
     for name in (*FACTS[2:], "db_down"):
         judgement = verdicts[name]
         if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
@@ -385,6 +397,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
             )
     yield from other_failures(signals, pool)
     yield from lock_links(signals)
+    yield from upkeep.findings(signals, "mechanism")
     for beat in signals.facts[Rhythms].beats:
         yield Finding(
             "mechanism.rhythm",
@@ -393,6 +406,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
             {"beat": beat, "title": signals.known.signatures[beat.signature].title},
             beat.refs,
         )
+    yield from budget_link.findings(signals)
     losses = signals.facts[Losses].items
     if losses:
         yield Finding(
@@ -515,7 +529,7 @@ def redis_link(signals: Signals) -> Iterator[Finding]:
 def gauge_links(signals: Signals, pool: FailureGroup | None) -> Iterator[Finding]:
     """Tell what the samples say: the level, the rise against the pool's capacity, and the plateau as an interval."""
     gauge = signals.gauge
-    if gauge is None or gauge.incident_peak is None:
+    if gauge is None or gauge.incident_peak is None or (signals.snapshots and not gauge.period_s):
         return
     refs = tuple(ref for key, ref in gauge.refs.items() if key != "all_peak")
     values: dict[str, Any] = {"gauge": gauge, "peak": gauge.incident_peak[1], **rises(gauge)}
@@ -771,6 +785,10 @@ def clues(signals: Signals) -> Iterator[Finding]:
     """Name coincidences in time: what people know happened near an incident, and never as its cause."""
     refs = coverage_refs(signals)
     yield from seen(signals)
+    yield from activity.findings(signals, "clues")
+    yield from pooler.findings(signals, "clues")
+    if signals.primary is not None:
+        yield from upkeep.findings(signals, "clues")
     for event in signals.known.events:
         if event.kind not in ("note", "deploy"):
             continue

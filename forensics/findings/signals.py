@@ -19,6 +19,7 @@ from forensics.model.facts import (
     Probes,
     Restarts,
     Samples,
+    Sessions,
     Stalls,
     Watch,
 )
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from forensics.model.digest import Evidence
-    from forensics.model.facts import Facts, Incident, Lifecycle, SampleSeries, Series
+    from forensics.model.facts import Facts, Incident, Lifecycle, SampleSeries, Series, Snapshot
     from forensics.model.known import Known
 
 SECOND = 1_000_000
@@ -39,6 +40,8 @@ MYSQL = re.compile(r"(?i)^mysql|mariadb")
 """Libraries whose messages come from one database alone."""
 OTHER_RESOURCE = re.compile(r"(?i)^(?:redis|pool|threads|process|host)\b")
 """Gauges whose limit is not the database's: a full pool of a client or of Redis says nothing about its slots."""
+COVERING = 0.5
+"""Share of the samples due in a window from which a series speaks for the window: a monitor may miss some while the host is in trouble."""
 NOBODY = "SERVICE"
 """Stands in commands where no application's log was given."""
 
@@ -204,6 +207,23 @@ class Signals:
             )
         ]
         return max(found, key=lambda item: item.peak / (item.limit or 1), default=None)
+
+    @cached_property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        """Snapshots of the database's sessions that were taken inside the primary incident; one with a lower bound only may lie beyond."""
+        lo, hi = self.window
+        every = self.facts[Sessions].snapshots if self.primary else ()
+        dated = (one for one in every if one.at is not None and one.dated != "newest")
+        return tuple(one for one in dated if lo - SECOND <= (one.at or 0) <= hi + SECOND)
+
+    def covering(self, gauge: SampleSeries) -> bool:
+        """Do samples stand all through the window, and not at a few instants of it?"""
+        lo, hi = self.window
+        if not gauge.period_s:
+            return False
+        step = gauge.period_s * SECOND
+        inside = sum(lo - step <= at <= hi + step for at, _ in gauge.around)
+        return inside >= COVERING * (hi - lo) / step
 
     def watchers(self) -> list[Series]:
         """Probe series that reach over the window or a part of it."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.findings import activity
 from forensics.findings.signals import SECOND
 from forensics.model.facts import Clocks, Coverage, Failures, Incidents, Probes, Restarts, Stalls, Watch
 from forensics.model.finding import Grade, Moment
@@ -35,6 +36,7 @@ def timeline(signals: Signals) -> tuple[Moment, ...]:
         watch(signals),
         known(signals),
         gauge(signals),
+        activity.moments(signals),
     )
     rows = sorted((row for maker in makers for row in maker), key=lambda row: (row.at, row.kind, row.key))
     return tuple(unsure(rows, signals.facts[Clocks]))
@@ -310,7 +312,7 @@ def known(signals: Signals) -> Iterator[Moment]:
 def gauge(signals: Signals) -> Iterator[Moment]:
     """Yield the sample before, the peak and the sample after."""
     found = signals.gauge
-    if found is None or signals.primary is None:
+    if found is None or signals.primary is None or (signals.snapshots and not found.period_s):
         return
     for name, sample in (
         ("before", found.incident_before),

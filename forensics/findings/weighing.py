@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
+from forensics.findings import pooler, upkeep
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
@@ -24,7 +25,9 @@ from forensics.model.facts import (
     Locks,
     Losses,
     Restarts,
+    Sessions,
     Stalls,
+    Upkeeps,
     Watch,
 )
 from forensics.model.finding import Judgement, Verdict
@@ -38,6 +41,12 @@ if TYPE_CHECKING:
 
 NEAR_LIMIT = 0.9
 """Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
+SNAPSHOT = "pg_stat_activity"
+"""Gauges made of snapshots, which people take at an instant of their choice and not at a beat."""
+DURATION = "postgres.duration"
+"""Told of every statement, or of those over a threshold that the log does not state: only slow ones weigh."""
+POOLER_LIMITS = ("pgbouncer.client-limit",)
+"""Refusals of a pooler for a limit of its own: the server behind it need not be full."""
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
 FEWEST_LINES = 60
 """Lines of a service below which it has no usual rate."""
@@ -116,7 +125,10 @@ def at_most_supported(weight: Weight, signals: Signals) -> Weight:
 
 def app_pool_exhausted(signals: Signals) -> Weight:
     """The pool's own error text is direct evidence."""
-    groups = signals.groups("pool_exhaustion")
+    groups = [
+        *signals.groups("pool_exhaustion"),
+        *(g for g in signals.groups("server_limit") if g.signature in POOLER_LIMITS),
+    ]
     if groups:
         best = max(groups, key=lambda group: (group.verified, group.failures))
         sure = best.verified and best.failures + (best.failures_max or 0) >= 2
@@ -125,6 +137,14 @@ def app_pool_exhausted(signals: Signals) -> Weight:
             "pool.text",
             {"group": best, "groups": len(groups)},
             best.refs[:4],
+        )
+    if (shown := pooler.inside(signals)) or pooler.queued(signals):
+        stats = pooler.queued(signals)
+        return Weight(
+            Verdict.SUPPORTED if shown and stats else Verdict.SUSPECTED,
+            "pool.pooler",
+            {"state": next(iter(shown), None), "stats": next(iter(stats), None)},
+            (*(one.ref for one in shown[:2]), *(one.ref for one in stats[:1])),
         )
     cover = signals.facts[Coverage].of(signals.unit)
     if cover:
@@ -201,7 +221,9 @@ def said_stalled(signals: Signals) -> Weight | None:
 def db_slots_exhausted(signals: Signals) -> Weight:
     """The server's refusals decide; samples well below the limit rule capacity out."""
     refused = signals.hits("postgres.too-many-clients", "prisma.too-many", families=("server_limit",))
-    refused = refused.filter(~pl.col("signature").str.starts_with("redis"))
+    refused = refused.filter(
+        ~pl.col("signature").str.starts_with("redis") & ~pl.col("signature").is_in(list(POOLER_LIMITS))
+    )
     if refused.height:
         by_server = refused.filter(pl.col("service").is_in(signals.services_in("postgres")))
         return Weight(
@@ -223,12 +245,15 @@ def db_slots_exhausted(signals: Signals) -> Weight:
     ):
         return Weight(Verdict.SUPPORTED, "slots.client", {"n": texts.height}, signals.refs(texts))
     gauge = signals.gauge
+    instant = False
     if gauge and gauge.limit:
         peak = gauge.incident_peak[1] if gauge.incident_peak else gauge.peak
         if peak >= NEAR_LIMIT * gauge.limit:
             return Weight(
                 Verdict.SUSPECTED, "slots.near", {"gauge": gauge, "peak": peak}, tuple(gauge.refs.values())
             )
+        instant = bool(gauge.series.startswith(SNAPSHOT) and not signals.covering(gauge))
+    if gauge and gauge.limit and not instant:
         return Weight(
             Verdict.RULED_OUT,
             "slots.below",
@@ -242,6 +267,13 @@ def db_slots_exhausted(signals: Signals) -> Weight:
             "slots.log_clean",
             {"service": cover.service},
             contradicts=(cover.first_ref, cover.last_ref),
+        )
+    if instant and gauge:
+        return Weight(
+            Verdict.NOT_DETERMINED,
+            "slots.instant",
+            {"gauge": gauge, "peak": peak},
+            contradicts=tuple(gauge.refs.values())[:1],
         )
     return Weight(Verdict.NOT_DETERMINED, "slots.unknown")
 
@@ -260,6 +292,14 @@ def db_slow_or_locked(signals: Signals) -> Weight:
             },
             signals.refs(locks),
         )
+    if shown := in_snapshots(signals):
+        return shown
+    waits = waits.filter(pl.col("signature") != DURATION)
+    slow = [one for one in signals.facts[Upkeeps].items if upkeep.slow(one)]
+    if slow:
+        refs = (*signals.refs(waits, 2), *(ref for one in slow for ref in one.refs))
+        n = waits.height + sum(one.inside for one in slow)
+        return Weight(Verdict.SUSPECTED, "slow.statements", {"n": n}, refs[:4])
     if waits.height:
         return Weight(Verdict.SUSPECTED, "slow.statements", {"n": waits.height}, signals.refs(waits))
     if not signals.spans and not signals.groups("pool_exhaustion"):
@@ -276,6 +316,23 @@ def db_slow_or_locked(signals: Signals) -> Weight:
         )
     return Weight(
         Verdict.NOT_DETERMINED, "slow.log_settings" if signals.services_in("postgres") else "slow.unknown"
+    )
+
+
+def in_snapshots(signals: Signals) -> Weight | None:
+    """Sessions that wait for a lock in a snapshot inside the window: an instant, so several of them, many sessions or an old holder are asked for."""
+    waiting = [one for one in signals.snapshots if one.waiting]
+    if not waiting:
+        return None
+    most = max(waiting, key=lambda one: one.waiting)
+    sessions = signals.facts[Sessions]
+    old = any(one.waiters for snapshot in waiting for one in sessions.candidates(snapshot))
+    refs = tuple(ref for one in waiting for ref in (one.blockers[0].refs if one.blockers else (one.ref,)))
+    return Weight(
+        Verdict.SUPPORTED if len(waiting) > 1 or most.waiting >= MANY or old else Verdict.SUSPECTED,
+        "slow.snapshot",
+        {"n": len(waiting), "most": most.waiting, "given": len(signals.snapshots)},
+        refs[:4],
     )
 
 
@@ -303,7 +360,8 @@ def db_down(signals: Signals) -> Weight:
             Verdict.RULED_OUT, "db_down.refusing", {"n": refused.height}, contradicts=signals.refs(refused, 2)
         )
     gauge = signals.gauge
-    if gauge and (gauge.incident_peak or not signals.spans):
+    instants = bool(gauge and gauge.series.startswith(SNAPSHOT) and not signals.covering(gauge))
+    if gauge and not instants and (gauge.incident_peak or not signals.spans):
         refs = tuple(gauge.refs.values())
         return Weight(Verdict.RULED_OUT, "db_down.sampled", {"gauge": gauge}, contradicts=refs[:2])
     broken = signals.inside("db_connect", "connection_broken")

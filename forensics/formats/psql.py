@@ -75,11 +75,16 @@ def flat(lines: Sequence[str], tables: list[Table]) -> Printed:
 
 
 def json_table(text: str) -> Table:
-    """Read rows made by json_agg or row_to_json; the line marks of an aligned print are taken off."""
+    """Read rows made by json_agg or row_to_json; the line marks of an aligned print are taken off.
+
+    json_agg begins a line with each row; of JSON that is laid out otherwise all rows stand on the first line.
+    """
     values, rest = consecutive("\n".join(line.rstrip().removesuffix("+") for line in text.splitlines()))
     values.append(salvaged(rest))
     rows = [{str(key): plain(value) for key, value in row.items()} for row in dicts(values)]
-    return Table(1, list(rows[0]) if rows else [], None, [(1, row) for row in rows])
+    starts = [number for number, line in enumerate(text.splitlines(), 1) if re.match(r"\s*\[?\s*\{", line)]
+    places = starts if len(starts) == len(rows) else [1] * len(rows)
+    return Table(1, list(rows[0]) if rows else [], None, list(zip(places, rows, strict=True)))
 
 
 def html_tables(text: str) -> Iterator[Table]:
@@ -170,16 +175,18 @@ class Reader:
     table: Table | None = None
     expanded: bool = False
     stamp: str | None = None
+    rules: int = 0
+    """Rules since the header: in a bordered table the second one ends it."""
 
     def begin(self, number: int, columns: list[str]) -> Table:
         """Begin a table."""
-        self.table = Table(number, columns, self.stamp)
+        self.table, self.rules = Table(number, columns, self.stamp), 0
         self.page.tables.append(self.table)
         return self.table
 
     def frame(self, number: int, line: str, after: str) -> bool:
         """Read a line that stands around rows: a stamp, a header, a rule, a footer; False where it is none."""
-        if len(line) < LONGEST_STAMP and (watch := WATCH.match(line)):
+        if len(line.strip()) < LONGEST_STAMP and (watch := WATCH.match(line.strip())):
             self.stamp, self.table, self.expanded = watch["stamp"] or watch["old"], None, False
         elif RECORD.match(line):
             fresh = self.table is None or not self.expanded or bool(re.search(r"\S 1\b", line))
@@ -190,14 +197,19 @@ class Reader:
         elif FOOTER.match(line):
             self.table, self.expanded = None, False
         elif RULE.match(line.strip()):
-            pass
-        elif not self.expanded and RULE.match(after):
+            self.rules += 1
+            self.table = None if self.rules > 1 and line.strip()[:1] not in "-─═" else self.table
+        elif not self.expanded and RULE.match(after) and not (self.rules == 1 and self.within(line)):
             self.begin(number, cells_of(line))
         elif self.table is None and UNALIGNED.match(line):
             self.begin(number, line.split("|"))
         else:
             return False
         return True
+
+    def within(self, line: str) -> bool:
+        """Is a line with borders a row of the table, and no header of another one?"""
+        return self.table is not None and line.strip()[:1] in "|│║"
 
     def row(self, number: int, line: str) -> bool:
         """Read a row, or one field of an expanded row; False where it is none."""
@@ -208,6 +220,8 @@ class Reader:
                 table.rows[-1][1][cells[0]] = " | ".join(cells[1:]).strip() or None
                 table.columns.extend(cells[:1] if cells[0] not in table.columns else [])
             return True
+        if table is not None and len(cells) > len(table.columns) and "query" in table.columns:
+            cells = rejoined(cells, table.columns)
         if table is not None and table.columns[:1] != [""] and len(cells) == len(table.columns):
             pairs = zip(table.columns, cells, strict=True)
             table.rows.append((number, {name: cell or None for name, cell in pairs}))
@@ -229,6 +243,12 @@ def cells_of(line: str) -> list[str]:
     bordered = inner[:1] in "|│║" and inner[-1:] in "|│║"
     parts = BAR.split(inner[1:-1] if bordered else line)
     return [part.strip().removesuffix("+").removesuffix("↵").rstrip() for part in parts]
+
+
+def rejoined(cells: list[str], columns: Sequence[str]) -> list[str]:
+    """Return the cells of a row whose query holds bars, as ``a || b`` does: what is too much is the query's."""
+    at, surplus = columns.index("query"), len(cells) - len(columns)
+    return [*cells[:at], "|".join(cells[at : at + surplus + 1]), *cells[at + surplus + 1 :]]
 
 
 def bare_row(line: str) -> list[str] | None:

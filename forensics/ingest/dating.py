@@ -83,7 +83,7 @@ def dated(
 def naive_sources(frames: dict[str, pl.DataFrame]) -> set[int]:
     """Return the sources that have times without a zone."""
     found: set[int] = set()
-    for name in ("seconds", "beats", "samples", "alerts"):
+    for name in ("seconds", "beats", "samples", "alerts", "sessions", "poolers"):
         found |= set(frames[name].filter(pl.col("naive"))["source"])
     return found
 

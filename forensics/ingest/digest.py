@@ -36,8 +36,8 @@ KEPT_BYTES = 300
 MANGLED = r"[\x00-\x1f\x7f-\x{9f}\x{fffd}\x{2026}]|blob data\]$"
 """Control characters and bytes that are no UTF-8, which text exports replace, and what they put in their place."""
 STREAM = ("service", "pid", "stream")
-NO_ECHO = r"^\s*(?:\| ?\S|\[cause\]: |File \"|Caused by: )"
-"""Indented lines that a traceback does not echo from a source: branches of a group, causes, frames."""
+NO_ECHO = r"^\s*(?:\| ?\S|\[cause\]: |File \"|Caused by: |Process \d+ waits for |system usage: CPU)"
+"""Indented lines that a traceback does not echo from a source: branches of a group, causes, frames; and those of PostgreSQL's own entries."""
 IN_ONE_LINE = r"Traceback \(most recent call last\)|\\n\s+at "
 """A traceback that was put into one line, by a JSON logger."""
 BRANCH = r"Exception ?Group"

@@ -234,7 +234,7 @@ def precision(frames: dict[str, pl.DataFrame], here: pl.Expr) -> str:
     """Return the unit in which all times of a source are whole: s, ms or us; nothing where none is dated."""
     parts = [
         frames["seconds"].filter(here).select(at=pl.concat_list("first_us", "last_us")).explode("at"),
-        *[frames[name].filter(here).select(at="ts") for name in ("beats", "samples")],
+        *[frames[name].filter(here).select(at="ts") for name in ("beats", "samples", "sessions", "poolers")],
     ]
     times = pl.concat(parts)["at"].drop_nulls()
     if not len(times):
@@ -302,7 +302,10 @@ def find_spans(frames: dict[str, pl.DataFrame]) -> dict[int, tuple[int | None, i
     """Return the first and last instant of each source."""
     parts = [
         frames["seconds"].select("source", lo="first_us", hi="last_us"),
-        *[frames[name].select("source", lo="ts", hi="ts") for name in ("beats", "samples", "alerts")],
+        *[
+            frames[name].select("source", lo="ts", hi="ts")
+            for name in ("beats", "samples", "alerts", "sessions", "poolers")
+        ],
     ]
     table = pl.concat(parts).drop_nulls().group_by("source").agg(pl.col("lo").min(), pl.col("hi").max())
     return {source: (lo, hi) for source, lo, hi in table.iter_rows()}

@@ -173,7 +173,10 @@ def all_spans(frames: dict[str, pl.DataFrame]) -> dict[int, tuple[int, int]]:
     """Return the first and last instant of each source, as written."""
     parts = [
         frames["seconds"].select("source", lo="first_us", hi="last_us"),
-        *[frames[name].select("source", lo="ts", hi="ts") for name in ("beats", "samples", "alerts")],
+        *[
+            frames[name].select("source", lo="ts", hi="ts")
+            for name in ("beats", "samples", "alerts", "sessions", "poolers")
+        ],
     ]
     table = pl.concat(parts).drop_nulls().group_by("source").agg(pl.col("lo").min(), pl.col("hi").max())
     return {source: (lo, hi) for source, lo, hi in table.sort("source").iter_rows()}

@@ -509,6 +509,177 @@ class Samples:
 
 
 @dataclass(frozen=True, slots=True)
+class Idler:
+    """A session that idles inside a transaction."""
+
+    pid: str
+    application: str | None
+    aborted: bool
+    age_s: float | None
+    """Age of its transaction, else of its state (an aborted one has no beginning any more); None where the snapshot tells neither."""
+    holds: str | None
+    """Locks that it holds, where the snapshot has locks."""
+    waiters: int
+    """Sessions that wait for it."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """A session that others wait for and that waits for none itself."""
+
+    pid: str
+    application: str | None
+    state: str | None
+    age_s: float | None
+    """Age of its transaction."""
+    waiters: tuple[str, ...]
+    """Process ids of those that wait for it, or for one that waits for it."""
+    waits_for: str | None
+    """The lock that the first of them waits for."""
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Sessions of a database at one instant; of any other instant it tells nothing."""
+
+    at: int | None
+    dated: str
+    """``now``, ``watch``, ``name`` (of the file), ``newest`` (taken no earlier) or ``unknown``."""
+    ref: Ref
+    """Its first session."""
+    total: int
+    """Sessions of clients; 0 where only locks are listed."""
+    background: int
+    """The server's own processes, which are left out."""
+    limit: int | None
+    states: tuple[tuple[str, int], ...]
+    """Sessions per state, most first; a session whose state is not shown counts as ``unknown``."""
+    applications: tuple[tuple[str | None, int, tuple[tuple[str, int], ...]], ...]
+    """Per application: sessions, and those per state; most first."""
+    clients: int
+    """Distinct client addresses."""
+    waits: tuple[tuple[str, int], ...]
+    """What sessions wait for, as ``type: event``; a client that says nothing is no wait."""
+    waiting: int
+    """Sessions that wait for a lock."""
+    idlers: tuple[Idler, ...]
+    """The oldest first."""
+    blockers: tuple[Blocker, ...]
+    """Most waiters first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """All snapshots in time order, undated ones last."""
+
+    snapshots: tuple[Snapshot, ...]
+    idle_s: float
+    """Age from which a session that idles in a transaction is named as a candidate."""
+
+    def candidates(self, snapshot: Snapshot) -> tuple[Idler, ...]:
+        """Return who idles in a transaction for longer than the threshold."""
+        return tuple(one for one in snapshot.idlers if one.age_s is not None and one.age_s > self.idle_s)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolState:
+    """One pool of a pooler at one instant."""
+
+    at: int | None
+    dated: str
+    """``watch``, ``name`` (of the file) or ``unknown``."""
+    pool: str
+    """``database/user``."""
+    clients: int
+    """Clients that have a server."""
+    waiting: int
+    """Clients that wait for one."""
+    servers: int
+    """Servers at work."""
+    idle: int
+    longest_wait_s: float | None
+    """How long the first of those that wait has waited so far."""
+    size: int | None
+    """Servers that the pool may have, where the page shows it."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class PoolerStats:
+    """What a pooler's log says of its periods, inside the primary incident against outside."""
+
+    service: str
+    inside: int
+    """Periods that end inside."""
+    wait_inside: float
+    """Time that clients waited for a server in each second of the worst of them, in seconds: of several clients it adds up."""
+    wait_outside: float | None
+    """The same in the middle of the other periods; None: there are none."""
+    query_inside_ms: float
+    """Longest average duration of a query in a period inside."""
+    query_outside_ms: float | None
+    at: int
+    """End of the worst period."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Poolers:
+    """Pools in time order, undated ones last; and the periods of each pooler's log."""
+
+    states: tuple[PoolState, ...]
+    stats: tuple[PoolerStats, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """Work of one kind that the server's log tells of, over the primary incident against the rest of that log."""
+
+    service: str
+    kind: str
+    """``checkpoint``, ``autovacuum`` or ``statement`` (of a client, of a second or more)."""
+    inside: int
+    """How much of it was going on at some time of the incident."""
+    outside: int
+    per_hour_inside: float
+    per_hour_outside: float | None
+    """None where the log covers nothing beside the incident."""
+    longest_s: float
+    """Of those inside."""
+    sync_s: float | None
+    """The longest that a checkpoint inside waited for the disk."""
+    usual_sync_s: float | None
+    """The same in the middle of the others."""
+    what: str | None
+    """The table of the longest autovacuum."""
+    waiters: int
+    """Sessions that waited for a lock of it, by lines that name its process."""
+    refs: tuple[Ref, ...]
+    """The longest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlock:
+    """Sessions that waited for each other in a circle; the server ended one of them."""
+
+    service: str
+    at: int
+    edges: tuple[tuple[str, str, str], ...]
+    """Who waits, for what, and who holds it."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeeps:
+    """The server's own work and its slow statements, and deadlocks in time order."""
+
+    items: tuple[Upkeep, ...]
+    deadlocks: tuple[Deadlock, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BlindGap:
     """A span in which a monitor looked away."""
 

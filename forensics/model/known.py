@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from forensics.model.budget import Deployment
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from forensics.model.budget import Library
     from forensics.model.signature import Signature
 
 
@@ -57,6 +60,12 @@ class Known:
     pools: tuple[PoolHint, ...] = ()
     events: tuple[KnownEvent, ...] = ()
     max_connections: int | None = None
+    idle_in_transaction_s: float | None = None
+    """Age from which a session that idles in a transaction is named; None: the analysis' own."""
     signatures: Mapping[str, Signature] = field(default_factory=dict)
+    deployment: Deployment = field(default_factory=Deployment)
+    """What the case file and files of a deployment among the inputs say of pools."""
+    libraries: Mapping[str, Library] = field(default_factory=dict)
+    """Libraries with a connection pool."""
     since: int | None = None
     until: int | None = None

@@ -40,6 +40,8 @@ class Parsed:
     beats: pl.DataFrame | None = None
     samples: pl.DataFrame | None = None
     alerts: pl.DataFrame | None = None
+    sessions: pl.DataFrame | None = None
+    poolers: pl.DataFrame | None = None
     in_records: int = 0
     blank: int = 0
     unparsed: int = 0

@@ -258,6 +258,43 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "level": pl.String(),
         "line": pl.UInt32(),
     },
+    "sessions": {
+        "snapshot": pl.UInt32(),
+        "naive": pl.Boolean(),
+        "ts": pl.Int64(),
+        "dated": pl.String(),
+        "pid": pl.String(),
+        "application": pl.String(),
+        "client": pl.String(),
+        "state": pl.String(),
+        "wait_type": pl.String(),
+        "wait": pl.String(),
+        "background": pl.Boolean(),
+        "xact_us": pl.Int64(),
+        "change_us": pl.Int64(),
+        "xact_s": pl.Float64(),
+        "state_s": pl.Float64(),
+        "blocked_by": pl.String(),
+        "waits_for": pl.String(),
+        "holds": pl.String(),
+        "limit": pl.Float64(),
+        "line": pl.UInt32(),
+    },
+    "poolers": {
+        "snapshot": pl.UInt32(),
+        "naive": pl.Boolean(),
+        "ts": pl.Int64(),
+        "dated": pl.String(),
+        "pool": pl.String(),
+        "mode": pl.String(),
+        "clients_active": pl.UInt32(),
+        "clients_waiting": pl.UInt32(),
+        "servers_active": pl.UInt32(),
+        "servers_idle": pl.UInt32(),
+        "longest_wait_s": pl.Float64(),
+        "size": pl.UInt32(),
+        "line": pl.UInt32(),
+    },
     "alerts": {
         "monitor": pl.String(),
         "naive": pl.Boolean(),
@@ -267,7 +304,16 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "line": pl.UInt32(),
     },
 }
-"""The frames of a Digest; every one also has the columns of :data:`KEYS`."""
+"""The frames of a Digest; every one also has the columns of :data:`KEYS`.
+
+``sessions`` has one row per session of a database in each ``snapshot`` (numbered within its source). ``dated`` says what its instant is
+known by: ``now``, ``watch``, ``name`` (of the file), ``newest`` (a lower bound) or ``unknown``. ``background`` is null where only locks are
+told of a process. Begin of the transaction and of the state: instants in UTC (``xact_us``, ``change_us``), or ages at the snapshot in seconds
+(``xact_s``, ``state_s``). ``blocked_by`` has process ids with commas.
+
+``poolers`` has one row per pool (``database/user``) of a pooler in each snapshot: clients with a server and clients that wait for one, the longest
+of these waits so far, servers at work and at rest, and the ``size`` that the pool may have.
+"""
 
 
 TOLD = {

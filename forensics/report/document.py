@@ -23,6 +23,7 @@ from forensics.model.facts import (
     Losses,
     Probes,
     Samples,
+    Sessions,
     Silences,
     Stalls,
     Watch,
@@ -46,6 +47,8 @@ SCHEMA = "forensics.report/1"
 OUTER = ("http_error", "app_error")
 """Families whose lines stand beside the failure that caused them: told under impact, not counted twice."""
 BAR_ROWS = 14
+MOST_SNAPSHOTS = 60
+"""Snapshots in report.json: each repeats most of the one before."""
 MOST_ROWS = 400
 """Rows of a list in report.json; what is beyond is in the evidence file."""
 BUCKETS = (60, 300, 900, 3600, 21600, 86400)
@@ -134,6 +137,7 @@ class Builder:
                 }
                 for s in case.facts[Samples].series
             ],
+            "sessions": self.sessions(),
             "blind_gaps": self.blind_gaps(),
             "detectability": [
                 {
@@ -356,6 +360,41 @@ class Builder:
             }
             for s in self.case.facts[Stalls].items
         ]
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Return the snapshots of a database's sessions, per application; those inside the primary incident first where they are too many."""
+        found = self.case.facts[Sessions]
+        told = {
+            f.values["snapshot"].ref: f.section
+            for f in self.case.diagnosis.findings
+            if f.key == "mechanism.sessions"
+        }
+        lo, hi = (self.primary.start, self.primary.end) if self.primary else (None, None)
+        kept = sorted(
+            found.snapshots,
+            key=lambda one: (
+                lo is None or one.at is None or one.at < lo or (hi is not None and one.at > hi),
+                -one.waiting,
+            ),
+        )[:MOST_SNAPSHOTS]
+        return [
+            {
+                "at": self.at(one.at), "dated_by": one.dated, "told_in": told.get(one.ref), "source": f"s{one.ref.source + 1}", "line": one.ref.line, "total": one.total or None,
+                "background": one.background, "max_connections": one.limit, "states": dict(one.states), "clients": one.clients, "waiting_for_lock": one.waiting, "waits": dict(one.waits),
+                "applications": [{"application": name, "sessions": n, "states": dict(states)} for name, n, states in one.applications],
+                "idle_in_transaction": [
+                    {"pid": idler.pid, "application": idler.application, "aborted": idler.aborted, "age_s": whole(idler.age_s), "holds": idler.holds, "waiters": idler.waiters,
+                     "candidate": idler in found.candidates(one)}
+                    for idler in one.idlers
+                ],
+                "blockers": [
+                    {"pid": b.pid, "application": b.application, "state": b.state, "age_s": whole(b.age_s), "waiters": list(b.waiters), "waits_for": b.waits_for}
+                    for b in one.blockers
+                ],
+            }
+            for one in found.snapshots
+            if one in kept
+        ]  # fmt: skip
 
     def blind_gaps(self) -> list[dict[str, Any]]:
         """Return the gaps of monitors."""

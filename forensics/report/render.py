@@ -43,7 +43,7 @@ STORY = (
     ("stall_end", "stall", "probe", "start", "exited", "timeout"),
     ("failures", "incident"),
     ("blind", "blind_end"),
-    ("sample",),
+    ("snapshot", "sample"),
     ("note",),
 )
 """Kinds of the timeline's rows, from those that carry the story to those that other sections tell."""
@@ -211,6 +211,11 @@ class Page:
         rank = {kind: place for place, kinds in enumerate(STORY) for kind in kinds}
         order = sorted(range(len(rows)), key=lambda at: (rank.get(rows[at]["kind"], len(STORY) - 2), at))
         return [rows[at] for at in sorted(order[: self.limits.timeline])]
+
+    def snapshot(self, section: str) -> dict[str, Any] | None:
+        """Return the snapshot of a database's sessions that a section tells of."""
+        found = (s for s in self.document.get("sessions", ()) if s["told_in"] == section and s["total"])
+        return next(found, None)
 
     def offset(self) -> str | None:
         """Return the offset that all instants of the tables share, None where they differ (a clock change)."""

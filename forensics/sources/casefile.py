@@ -18,6 +18,7 @@ from forensics.sources import clock
 if TYPE_CHECKING:
     from pathlib import Path
 
+IDLE = "idle_in_transaction_s"
 TEXT, NUMBER, WHOLE, TABLE, LIST = (str,), (int, float), (int,), (dict,), (list,)
 TOP: dict[str, tuple[type, ...]] = {
     "title": TEXT,
@@ -37,7 +38,7 @@ KEYS: dict[str, dict[str, tuple[type, ...]]] = {
     "source": {"match": TEXT, "format": TEXT, "timezone": TEXT, "fields": TABLE},
     "probe": {"name": TEXT, "path": TEXT, "client": TEXT, "period_s": NUMBER, "timeout_s": NUMBER, "alert_after": WHOLE},
     "pool": {"service": TEXT, "size": WHOLE, "overflow": WHOLE, "timeout_s": NUMBER, "processes": WHOLE, "replicas": WHOLE, "worker_pool": WHOLE, "cpus": WHOLE, "library": TEXT},
-    "database": {"max_connections": WHOLE, "reserved": WHOLE, "extra": WHOLE},
+    "database": {"max_connections": WHOLE, "reserved": WHOLE, "extra": WHOLE, IDLE: NUMBER},
     "pooler": {"pool_mode": TEXT, "default_pool_size": WHOLE, "reserve_pool_size": WHOLE, "max_db_connections": WHOLE, "max_client_conn": WHOLE, "pools": WHOLE, "replicas": WHOLE},
     "event": {"at": (str, dt.datetime), "kind": TEXT, "text": TEXT},
     "redact": {"keep": LIST, "names": LIST},
@@ -78,6 +79,7 @@ class CaseFile:
     pools: tuple[PoolHint, ...] = ()
     events: tuple[tuple[str, str, str], ...] = ()
     max_connections: int | None = None
+    idle_in_transaction_s: float | None = None
     database: dict[str, int] = field(default_factory=dict)
     """What ``[database]`` says, its ``max_connections`` among it."""
     pooler: dict[str, Any] = field(default_factory=dict)
@@ -131,7 +133,8 @@ def read(path: Path) -> CaseFile:
         title=table.get("title"), timezone=table.get("timezone"), language=language, sources=tuple(SourceRule(**block) for block in blocks["source"]),
         probes=tuple(ProbeHint(**block) for block in blocks["probe"]), pools=tuple(PoolHint(**block) for block in blocks["pool"]),
         events=tuple((str(block["at"]), block["kind"], block.get("text", "")) for block in blocks["event"]), max_connections=next((block.get("max_connections") for block in blocks["database"]), None),
-        database=dict(next(iter(blocks["database"]), {})), pooler=dict(next(iter(blocks["pooler"]), {})), lines=lines(text),
+        idle_in_transaction_s=next((block.get(IDLE) for block in blocks["database"]), None),
+        database={key: value for block in blocks["database"] for key, value in block.items() if key != IDLE}, pooler=dict(next(iter(blocks["pooler"]), {})), lines=lines(text),
         formats=tuple(table.get("format", ())), signatures=tuple(table.get("signature", ())),
     )  # fmt: skip
 

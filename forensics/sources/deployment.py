@@ -23,6 +23,8 @@ COMPOSE = re.compile(r"(?:^|[.\-_])compose[^/]*\.ya?ml$", re.IGNORECASE)
 STANDARD = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
 """What Compose looks for, in its order; ``….override.yaml`` beside it is laid over."""
 ENV = re.compile(r"(?:^|/)(?:\.env(?:\..+)?|.+\.env|env|.+\.properties)$", re.IGNORECASE)
+NAMED = re.compile(rf"{COMPOSE.pattern}|{ENV.pattern}|^pgbouncer.*\.ini$|^postgresql.*\.conf$", re.IGNORECASE)
+"""Names that leave no doubt that a file tells of a deployment."""
 SAMPLE = re.compile(r"\.(?:example|sample|template|dist)$", re.IGNORECASE)
 YAML = re.compile(r"\.ya?ml$", re.IGNORECASE)
 STAGES = frozenset(("", "env", "local", "production", "prod", "staging", "development", "dev", "test", "example", "sample", "template", "application"))  # fmt: skip
@@ -86,6 +88,24 @@ def sort(inputs: Iterable[str]) -> Inputs:
         elif not path.exists() or not found.put(path, shown(path)):
             found.logs.append(text)
     return found
+
+
+def beside(inputs: Iterable[str]) -> Deployment:
+    """Return what files of a deployment among the inputs of a report say; never raises: what cannot be used says nothing."""
+    found = Inputs()
+    for text in dict.fromkeys(inputs):
+        path = Path(text)
+        try:
+            if path.is_dir():
+                from_folder(path, found)
+            elif NAMED.search(path.name) and not SAMPLE.search(path.name) and path.is_file():
+                found.put(path, shown(path))
+        except OSError:
+            continue
+    try:
+        return read(found) if found.deploys else Deployment()
+    except UsageError:
+        return Deployment()
 
 
 def shown(path: Path) -> str:

@@ -821,6 +821,43 @@ class TestSessions:
             (at("2026-11-29T12:21:00"), 2.0),
         ]
 
+    def test_the_query_dates_its_own_snapshot(self, tmp_path: Path) -> None:
+        """Without now(), the session that asks has just begun its query; without it too, the newest instant is a lower bound."""
+        page = "pid,state,query_start,state_change,query\n1,idle,2026-11-29 12:00:00+00,2026-11-29 12:00:01+00,select 1\n2,active,2026-11-29 12:20:00+00,2026-11-29 12:20:00.1+00,{}\n"
+        own = parsed(tmp_path, "pg_stat_activity", page.format("select * from pg_stat_activity"), "own.csv")
+        others = parsed(tmp_path, "pg_stat_activity", page.format("select 2"), "others.csv")
+
+        assert own.sessions is not None
+        assert others.sessions is not None
+        assert rows(own.sessions, "ts", "dated")[0] == (at("2026-11-29T12:20:00"), "now")
+        assert rows(others.sessions, "ts", "dated")[0] == (at("2026-11-29T12:20:00.1"), "newest")
+
+    def test_last_row_of_a_bordered_table(self) -> None:
+        """The rule that closes a bordered table makes no header of the row above it, and the next table has its own."""
+        table = "+-----+-------+\n| pid | state |\n+-----+-------+\n|   1 | idle  |\n|   2 | idle  |\n+-----+-------+\n"
+        page = psql.read(f"{table}(2 rows)\n\n{table}")
+
+        assert [[row["pid"] for _, row in one.rows] for one in page.tables] == [["1", "2"], ["1", "2"]]
+
+    def test_bars_in_a_query(self) -> None:
+        """A query with bars in it is one cell, not more than the table has."""
+        page = psql.read(
+            " pid | query        | state\n-----+--------------+-------\n   1 | select a||b  | active\n   2 | select 'a | b' | idle\n"
+        )
+
+        assert [(row["pid"], row["state"]) for _, row in page.tables[0].rows] == [
+            ("1", "active"),
+            ("2", "idle"),
+        ]
+
+    def test_stamp_over_a_wide_table(self) -> None:
+        """A stamp of a watched query is found although it stands centred over a table of a thousand columns."""
+        page = psql.read(
+            f"{' ' * 900}Sun Nov 29 12:20:00 2026 (every 1s)\n\n pid | state\n-----+-------\n   1 | idle\n(1 row)\n"
+        )
+
+        assert [table.stamp for table in page.tables] == ["Sun Nov 29 12:20:00 2026"]
+
     def test_lines_of_another_kind(self) -> None:
         """What psql says around its tables belongs to them; anything else is unparsed."""
         page = psql.read(

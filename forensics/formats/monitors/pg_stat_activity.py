@@ -5,8 +5,9 @@ r"""Snapshots of PostgreSQL's sessions, ``select … from pg_stat_activity``, in
      21353 | app      | pool             | active | PgSleep    | 2026-11-29 12:20:40.006732+00
     (1 row)
 
-Told are the client backends, all and per state, and those that wait for a lock. A snapshot is dated by ``now()`` or another time of
-its own, by the stamp of ``\\watch`` (local, no zone), else by the newest instant in it, which is a lower bound. ``count(*)`` includes
+Told are the client backends, all and per state, those that wait for a lock, and each session with what it holds and waits for. A snapshot is dated by ``now()`` or another time of
+its own, by the stamp of ``\\watch`` (local, no zone), by the begin of the query itself where that is among the
+sessions, by the file's name, else by the newest instant in it, which is a lower bound. ``count(*)`` includes
 background processes; a limit is known only where the query asked for it.
 
 Reference: https://www.postgresql.org/docs/current/monitoring-stats.html, postgres/postgres src/bin/psql/command.c (do_watch).
@@ -14,16 +15,14 @@ Reference: https://www.postgresql.org/docs/current/monitoring-stats.html, postgr
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from forensics.formats import psql
+from forensics.formats import pg_sessions, psql, psql_instants
 from forensics.formats.jsonl import decoded, number
-from forensics.formats.state import framed, times
+from forensics.formats.state import framed
 from forensics.model.errors import UnreadableError
 from forensics.model.plug import Monitor, Parsed
 from forensics.sources import streams
@@ -66,15 +65,17 @@ COUNT = (
 LIMIT = ("max_connections", "max_conn", "max", "setting", "limit", "current_setting", "max_conns")
 NEWEST = ("state_change", "query_start", "xact_start", "backend_start")
 BOUND = "no now() in the query: a snapshot is dated by the newest {0} in it and was taken no earlier"
-ALL = (
-    "no backend_type in the query: sessions without a state were taken for background processes and left out"
-)
+NAMED = "no now() in the query: a snapshot is dated by the file's name"
+UNDATED = "no now() in the query, and no stamp: when the snapshot was taken is not known"
+ALL = "no backend_type in the query: sessions without a state, or that wait for an Activity, were taken for background processes and left out"
 EVERY = (
     "count(*) of pg_stat_activity includes background processes: add where backend_type = 'client backend'"
 )
 NAMELESS = "the columns have no names: taken as time, count and limit, in this order"
 MARKS = (b"pid", b"|", b"---", "│".encode(), "─".encode())
 """One of these stands in every table that psql prints and that is of use here."""
+TOGETHER_US = 60_000_000
+"""Tables of one file that say to be further apart than this tell of different instants."""
 MOST = 400
 """Lines of a head that are looked at: a table begins with its columns."""
 LOGGED = {"error_severity", "message", "msg"}
@@ -89,7 +90,7 @@ def sniff(head: bytes) -> float:
     text = decoded(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
     text = "\n".join(text.split("\n", MOST)[:MOST])
     tables = psql.read(text).tables
-    if any(is_sessions(table.columns) for table in tables):
+    if any(is_sessions(table.columns) or lists_locks(table.columns) for table in tables):
         return 1.0
     if not tables or text.lstrip()[:1] in ("[", "{") or psql.csv_delimiter(text.splitlines()):
         return 0.0
@@ -107,6 +108,11 @@ def is_sessions(columns: Sequence[str]) -> bool:
     )
 
 
+def lists_locks(columns: Sequence[str]) -> bool:
+    """Does a table list locks, or who blocks whom?"""
+    return pg_sessions.is_pairs(columns) or (pg_sessions.is_locks(columns) and "locktype" in columns)
+
+
 def is_count(table: psql.Table) -> bool:
     """Does a table count something at a time?"""
     if not table.columns[0]:
@@ -119,23 +125,29 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     """Read every snapshot."""
     del fields
     page = psql.read(decoded(b"".join(streams.chunks(path))))
-    rows: list[dict[str, object]] = []
     notes: dict[str, None] = {}
-    for table in page.tables:
-        for line, ts, naive, part in snapshots(table, notes):
-            told = (
-                sessions(part, table.columns, notes)
-                if is_sessions(table.columns)
-                else counts(part, table, notes)
-            )
-            rows += [{"line": line, "ts": ts, "naive": naive, **row} for row in told]
-    if not rows:
+    limit = pg_sessions.limit_of((table.columns, [row for _, row in table.rows]) for table in page.tables)
+    taken = [snap for table in page.tables for snap in snapshots(table, path.name, notes)]
+    rows: list[dict[str, object]] = []
+    listed: list[dict[str, object]] = []
+    for ordinal, snap in enumerate(together(taken), 1):
+        stamp = {"ts": snap.ts, "naive": snap.naive}
+        if snap.sessions is None:
+            told = counts([row for _, row in snap.rows], snap.table, notes)
+        else:
+            told = tally(snap, limit, notes)
+            shown = {**stamp, "snapshot": ordinal, "dated": snap.dated, "limit": limit or snap.limit}
+            listed += [{**row, **shown} for row in snap.sessions.values()]
+        rows += [{"line": snap.line, **stamp, **row} for row in told]
+    if not rows and not listed:
         raise UnreadableError(
             "no table in it lists or counts sessions",
             remedy='psql -c "select now(), * from pg_stat_activity" --csv > FILE',
         )
+    pg_sessions.instants(listed)
     return Parsed(
         samples=framed("samples", rows),
+        sessions=framed("sessions", listed),
         in_records=page.in_records,
         blank=page.blank,
         unparsed=page.unparsed,
@@ -144,56 +156,125 @@ def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     )
 
 
-Row = dict[str, str | None]
+Row = pg_sessions.Row
 
 
-def snapshots(table: psql.Table, notes: dict[str, None]) -> Iterator[tuple[int, int | None, bool, list[Row]]]:
-    """Yield (line, time, whether it is naive, rows) of each snapshot: a table may hold many, each with a time of its own."""
-    names = ["0"] if not table.columns[0] else [name for name in NOW if name in table.columns]
+@dataclass(slots=True)
+class Snapshot:
+    """Rows of one instant; ``sessions`` by process id, None where the rows count and do not list."""
+
+    table: psql.Table
+    line: int
+    ts: int | None
+    naive: bool
+    dated: str
+    rows: list[tuple[int, Row]]
+    sessions: dict[str, dict[str, object]] | None = None
+
+    @property
+    def listed(self) -> bool:
+        """Does it list sessions, and not their locks alone?"""
+        return is_sessions(self.table.columns)
+
+    @property
+    def limit(self) -> float | None:
+        """The server's limit, where the query asked for it beside the sessions."""
+        named = [name for name in LIMIT[:2] if name in self.table.columns]
+        values = [
+            value for name in named for _, row in self.rows if (value := number(row.get(name))) is not None
+        ]
+        return max(values, default=None)
+
+
+def snapshots(table: psql.Table, name: str, notes: dict[str, None]) -> Iterator[Snapshot]:
+    """Yield the snapshots of a table, which may hold many, each with a time of its own; ``name`` is that of the file."""
     rows = [(line, row) for line, row in table.rows if row]
+    locks = pg_sessions.is_locks(table.columns) or pg_sessions.is_pairs(table.columns)
+    if not (is_sessions(table.columns) or locks or is_count(table)):
+        return
+    names = ["0"] if not table.columns[0] else [one for one in NOW if one in table.columns]
     if names and any(row.get(names[0]) for _, row in rows):
         stamps = [row.get(names[0]) for _, row in rows]
         for stamp in dict.fromkeys(stamp for stamp in stamps if stamp):
             part = [(line, row) for (line, row), its in zip(rows, stamps, strict=True) if its == stamp]
-            yield (part[0][0], *moment([stamp]), [row for _, row in part])
+            yield Snapshot(table, part[0][0], *psql_instants.newest([stamp]), "now", part)
         return
     if table.stamp is not None:
-        found = re.search(
-            r"[^\W\d]{3},? (?:[^\W\d]{3} +\d+ \d\d:\d\d:\d\d \d{4}|\d\d [^\W\d]{3} \d{4} \d\d:\d\d:\d\d.*)$",
-            table.stamp,
-        )
-        ts, naive = moment([re.sub(" +", " ", found[0])]) if found else (None, True)
-        yield table.line, ts, naive, [row for _, row in rows]
+        ts, naive = psql_instants.of_watch(table.stamp)
+        yield Snapshot(table, table.line, ts, naive, "watch" if ts is not None else "unknown", rows)
         return
-    newest = next((name for name in NEWEST if any(row.get(name) for _, row in rows)), None)
+    if (own := asking(rows)) is not None:
+        yield Snapshot(table, table.line, *psql_instants.newest([own]), "now", rows)
+        return
+    if (said := psql_instants.of_name(name)) is not None:
+        notes[NAMED] = None
+        yield Snapshot(table, table.line, *psql_instants.newest([said]), "name", rows)
+        return
+    newest = next((one for one in NEWEST if any(row.get(one) for _, row in rows)), None)
     if newest is not None:
         notes[BOUND.format(newest)] = None
-    ts, naive = moment([row.get(newest) for _, row in rows]) if newest else (None, False)
-    yield table.line, ts, naive, [row for _, row in rows]
+    elif is_sessions(table.columns):
+        notes[UNDATED] = None
+    ts, naive = psql_instants.newest([row.get(newest) for _, row in rows]) if newest else (None, False)
+    yield Snapshot(table, table.line, ts, naive, "newest" if newest else "unknown", rows)
 
 
-def moment(stamps: Sequence[str | None]) -> tuple[int | None, bool]:
-    """Return the newest of some times, and whether it carries no zone."""
-    read = times(pl.Series(stamps, dtype=pl.String)).frame.drop_nulls("ts").sort("ts")
-    return (read["ts"][-1], read["naive"][-1]) if read.height else (None, False)
+def asking(rows: Sequence[tuple[int, Row]]) -> str | None:
+    """Return when the query itself began, which is among the sessions where none is left out; None where it is not."""
+    found = [
+        row
+        for _, row in rows
+        if row.get("state") == "active" and "pg_stat_activity" in (row.get("query") or "")
+    ]
+    began = [row.get("query_start") or row.get("xact_start") for row in found]
+    return began[0] if len(began) == 1 else None
 
 
-def sessions(rows: list[Row], columns: Sequence[str], notes: dict[str, None]) -> Iterator[dict[str, object]]:
-    """Count the client backends of one snapshot, all and per state."""
-    rows = [row for row in rows if row.get("pid") or "pid" not in columns]
-    if "backend_type" in columns:
-        rows = [row for row in rows if row.get("backend_type") == "client backend"]
-    elif "state" in columns and not all(row.get("state") for row in rows):
+def together(taken: Sequence[Snapshot]) -> Iterator[Snapshot]:
+    """Yield snapshots in order, each with its sessions; tables of locks belong to the listing before them, else to the one after."""
+    listings = [index for index, snap in enumerate(taken) if snap.listed]
+    for snap in taken:
+        if snap.listed:
+            typed = "backend_type" in snap.table.columns
+            rows = [row for row in snap.rows if row[1].get("pid") or "pid" not in snap.table.columns]
+            snap.sessions = pg_sessions.once(
+                pg_sessions.told_of(line, row, typed=typed) for line, row in rows
+            )
+    for index, snap in enumerate(taken):
+        locks, pairs = pg_sessions.is_locks(snap.table.columns), pg_sessions.is_pairs(snap.table.columns)
+        if not (locks or pairs):
+            continue
+        near = max((one for one in listings if one <= index), default=next(iter(listings), None))
+        target = snap if near is None or apart(snap, taken[near]) else taken[near]
+        target.sessions = {} if target.sessions is None else target.sessions
+        (pg_sessions.lock if locks else pg_sessions.pair)(target.sessions, snap.rows)
+    for snap in taken:
+        if snap.listed or snap.sessions or is_count(snap.table):
+            yield snap
+
+
+def apart(one: Snapshot, other: Snapshot) -> bool:
+    """Do two tables tell of different instants?"""
+    return one.ts is not None and other.ts is not None and abs(one.ts - other.ts) > TOGETHER_US
+
+
+def tally(snap: Snapshot, limit: float | None, notes: dict[str, None]) -> Iterator[dict[str, object]]:
+    """Count the client backends of one snapshot, all and per state; nothing of one that tells of locks alone."""
+    columns = snap.table.columns
+    if not snap.listed or snap.sessions is None:
+        return
+    rows = [row for row in snap.sessions.values() if row.get("background") is False]
+    if "backend_type" not in columns and len(rows) < len(snap.sessions):
         notes[ALL] = None
-        rows = [row for row in rows if row.get("state")]
-    yield {"series": SERIES, "value": len(rows)}
-    states = Counter(state for row in rows if (state := row.get("state")))
+    limit = limit or snap.limit
+    yield {"series": SERIES, "value": len(rows), "limit": sensible(len(rows), limit)}
+    states = Counter(str(state) for row in rows if (state := row.get("state")))
     for state, n in sorted(states.items()):
         yield {"series": f"pg_stat_activity {state}", "value": n}
     if "wait_event_type" in columns:
         yield {
             "series": "pg_stat_activity waiting for a lock",
-            "value": sum(row.get("wait_event_type") == "Lock" for row in rows),
+            "value": sum(row.get("wait_type") == "Lock" for row in rows),
         }
 
 
@@ -232,7 +313,7 @@ def sensible(value: float | None, limit: float | None) -> float | None:
 PLUG = Monitor(
     name="pg_stat_activity",
     title="PostgreSQL sessions, psql",
-    marks="when the snapshot was taken: its now(), the stamp of \\watch, or at least the newest instant in it",
+    marks="when the snapshot was taken: its now(), the stamp of \\watch, the file's name, or at least the newest instant in it",
     sniff=sniff,
     parse=parse,
     samples=(

@@ -1,0 +1,172 @@
+"""Who was connected to the database at the instants of the snapshots, in which state, and who waited for whom?
+
+A session of a pool that is plainly idle is at rest and is no finding, however old. One that idles inside a transaction keeps what the transaction
+holds: from some age on it is a candidate for what others wait for. Who waits for a session that itself waits is counted for the first in the queue.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from forensics.model.facts import Blocker, Facts, Idler, Sessions, Snapshot
+from forensics.model.plug import Analysis
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from forensics.model.digest import Evidence
+    from forensics.model.known import Known
+
+SECOND = 1_000_000
+IDLE_S = 600.0
+"""Ten minutes: longer than any transaction of a request, shorter than what a vacuum or a long queue can bear."""
+IN_TRANSACTION = "idle in transaction"
+ABORTED = "idle in transaction (aborted)"
+NO_WAIT = ("Client", "Activity")
+"""Wait types of a session that has nothing to do."""
+REFS = 6
+
+Row = dict[str, Any]
+
+
+def sessions(evidence: Evidence, known: Known, facts: Facts) -> Sessions:
+    """Describe every snapshot."""
+    del facts
+    rows = evidence["sessions"].sort("source", "snapshot", "line", "pid")
+    limit = known.max_connections
+    found = [
+        described(part.to_dicts(), limit)
+        for _, part in rows.group_by("source", "snapshot", maintain_order=True)
+    ]
+    found.sort(key=lambda one: (one.at is None, one.at or 0, one.ref))
+    return Sessions(tuple(found), known.idle_in_transaction_s or IDLE_S)
+
+
+def described(rows: list[Row], limit: int | None) -> Snapshot:
+    """Describe one snapshot."""
+    listed = [row for row in rows if row["background"] is not None]
+    clients = [row for row in listed if not row["background"]]
+    queue = Queue(rows)
+    idle = [idler(row, queue) for row in clients if row["state"] in (IN_TRANSACTION, ABORTED)]
+    shown = max((row["limit"] for row in rows if row["limit"] is not None), default=limit)
+    first = next(iter(clients), rows[0])
+    return Snapshot(
+        at=first["ts"],
+        dated=first["dated"],
+        ref=Ref(first["source"], first["line"]),
+        total=len(clients),
+        background=len(listed) - len(clients),
+        limit=round(shown) if shown is not None else None,
+        states=ranked(clients),
+        applications=by_application(clients),
+        clients=len({row["client"] for row in clients if row["client"]}),
+        waits=waits(clients),
+        waiting=len({row["pid"] for row in rows if row["wait_type"] == "Lock" or row["blocked_by"]}),
+        idlers=tuple(sorted(idle, key=lambda one: (-(one.age_s or 0), one.pid))),
+        blockers=queue.blockers(),
+    )
+
+
+def ranked(rows: list[Row]) -> tuple[tuple[str, int], ...]:
+    """Count sessions per state, most first."""
+    found = Counter(row["state"] or "unknown" for row in rows)
+    return tuple(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def by_application(rows: list[Row]) -> tuple[tuple[str | None, int, tuple[tuple[str, int], ...]], ...]:
+    """Count the states of each application, the one with most sessions first."""
+    parts: dict[str | None, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(row["application"], []).append(row)
+    found = [(name, len(part), ranked(part)) for name, part in parts.items()]
+    return tuple(sorted(found, key=lambda item: (-item[1], item[0] or "")))
+
+
+def waits(rows: list[Row]) -> tuple[tuple[str, int], ...]:
+    """Count what sessions wait for, most first."""
+    found = Counter(
+        f"{row['wait_type']}: {row['wait']}" if row["wait"] else row["wait_type"]
+        for row in rows
+        if row["wait_type"] and row["wait_type"] not in NO_WAIT
+    )
+    return tuple(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def idler(row: Row, queue: Queue) -> Idler:
+    """Describe a session that idles inside a transaction."""
+    age = age_of(row, "xact")
+    return Idler(
+        pid=row["pid"],
+        application=row["application"],
+        aborted=row["state"] == ABORTED,
+        age_s=age if age is not None else age_of(row, "state"),
+        holds=row["holds"],
+        waiters=len(queue.behind(row["pid"])),
+        ref=Ref(row["source"], row["line"]),
+    )
+
+
+def age_of(row: Row, what: str) -> float | None:
+    """Return how old a transaction or a state was at the snapshot, in seconds; None where that is not known exactly."""
+    stated, since = row[f"{what}_s"], row["xact_us" if what == "xact" else "change_us"]
+    if stated is not None:
+        return round(float(stated), 1)
+    if since is None or row["ts"] is None:
+        return None
+    return round(max(0, int(row["ts"]) - int(since)) / SECOND, 1)
+
+
+class Queue:
+    """Who waits for whom in one snapshot."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = {row["pid"]: row for row in rows if row["pid"]}
+        self.before = {
+            pid: row["blocked_by"].split(",") for pid, row in self.rows.items() if row["blocked_by"]
+        }
+
+    def behind(self, pid: str) -> tuple[str, ...]:
+        """Return everyone that waits for a session, or for one that waits for it."""
+        found: dict[str, None] = {}
+        reached = [pid]
+        while reached:
+            one = reached.pop(0)
+            fresh = [other for other, its in self.before.items() if one in its and other not in found]
+            found |= dict.fromkeys(other for other in fresh if other != pid)
+            reached += [other for other in fresh if other != pid]
+        return tuple(sorted(found, key=lambda name: (len(name), name)))
+
+    def blockers(self) -> tuple[Blocker, ...]:
+        """Return those at the heads of the queues; of sessions that wait for each other, each is one."""
+        named = {pid for its in self.before.values() for pid in its}
+        heads = [pid for pid in sorted(named) if pid not in self.before or pid in self.behind_of(pid)]
+        found = [self.blocker(pid) for pid in heads]
+        return tuple(sorted(found, key=lambda one: (-len(one.waiters), one.pid)))
+
+    def behind_of(self, pid: str) -> set[str]:
+        """Return the sessions that wait for one that waits for this one: itself is among them in a circle."""
+        return {other for waiter in self.behind(pid) for other in self.behind(waiter)}
+
+    def blocker(self, pid: str) -> Blocker:
+        """Describe one head of a queue."""
+        row, waiters = self.rows.get(pid), self.behind(pid)
+        asked = [self.rows[other] for other in waiters]
+        first = next((one for one in asked if pid in self.before[one["pid"]]), None)
+        places = [*([row] if row else []), *asked]
+        return Blocker(
+            pid=pid,
+            application=row["application"] if row else None,
+            state=row["state"] if row else None,
+            age_s=age_of(row, "xact") if row else None,
+            waiters=waiters,
+            waits_for=first["waits_for"] if first else None,
+            refs=tuple(dict.fromkeys(Ref(one["source"], one["line"]) for one in places))[:REFS],
+        )
+
+
+PLUG = Analysis(
+    name="sessions",
+    question="Who was connected to the database, in which state, and who waited for whom?",
+    gives=Sessions,
+    run=sessions,
+)

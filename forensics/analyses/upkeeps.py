@@ -1,0 +1,171 @@
+"""What else did PostgreSQL do: checkpoints, autovacuum, slow statements, deadlocks, during the incident and outside?
+
+A checkpoint in the incident says nothing by itself, because checkpoints come by the clock: what tells is whether they came more often, or waited
+longer for the disk, than outside. Each line marks the end of its work and says for how long it went on; what overlaps the incident counts as inside.
+"""
+
+from __future__ import annotations
+
+import json
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from forensics.model.facts import Coverage, Deadlock, Facts, Incidents, Locks, Upkeep, Upkeeps
+from forensics.model.plug import Analysis
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from forensics.model.digest import Evidence
+    from forensics.model.known import Known
+
+SECOND = 1_000_000
+HOUR = 3600 * SECOND
+SLOW_S = 1.0
+"""A statement is slow from here on: a page that asks several of them is then noticed."""
+SHORTEST_US = 60 * SECOND
+"""A log that covers less beside the incident has no rate."""
+REFS = 4
+CHECKPOINT, VACUUM, USAGE, DURATION = (
+    "postgres.checkpoint-complete",
+    "postgres.autovacuum",
+    "postgres.vacuum-usage",
+    "postgres.duration",
+)
+DEADLOCK, EDGE = "postgres.deadlock", "postgres.deadlock-detail"
+PLACE = ["service", "pid", "ts"]
+
+Row = dict[str, Any]
+
+
+def upkeeps(evidence: Evidence, known: Known, facts: Facts) -> Upkeeps:
+    """Compare the server's work inside the primary incident with that outside; deadlocks are told all."""
+    del known
+    wanted = [CHECKPOINT, VACUUM, USAGE, DURATION, DEADLOCK, EDGE]
+    hits = (
+        evidence["hits"]
+        .filter(pl.col("signature").is_in(wanted) & pl.col("ts").is_not_null())
+        .sort("ts", "source", "line")
+    )
+    primary = facts[Incidents].primary()
+    items: list[Upkeep] = []
+    if primary is not None:
+        window = primary.start, primary.end or facts[Incidents].last or primary.start
+        for kind, rows in (
+            ("checkpoint", checkpoints(hits)),
+            ("autovacuum", vacuums(hits)),
+            ("statement", statements(hits)),
+        ):
+            items += [
+                one for service in dict.fromkeys(row["service"] for row in rows)
+                if (one := compared(kind, service, [row for row in rows if row["service"] == service], window, facts))
+            ]  # fmt: skip
+    return Upkeeps(tuple(items), tuple(deadlocks(hits)))
+
+
+def checkpoints(hits: pl.DataFrame) -> list[Row]:
+    """Return checkpoints with their length and their longest wait for the disk."""
+    return [
+        {**row, "took_s": float(said["total_s"]), "sync_s": float(said["sync_s"]), "what": None}
+        for row, said in told(hits.filter(pl.col("signature") == CHECKPOINT))
+    ]
+
+
+def vacuums(hits: pl.DataFrame) -> list[Row]:
+    """Return tables that autovacuum finished, with the length that stands further down in the same entry."""
+    usage = hits.filter(pl.col("signature") == USAGE).select(*PLACE, used="parameters")
+    rows = hits.filter(pl.col("signature") == VACUUM).join(
+        usage.unique(PLACE, keep="first", maintain_order=True),
+        on=PLACE,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    return [
+        {
+            **row,
+            "took_s": float(json.loads(row["used"])["elapsed_s"]) if row["used"] else 0.0,
+            "sync_s": None,
+            "what": said["table"],
+        }
+        for row, said in told(rows)
+    ]
+
+
+def statements(hits: pl.DataFrame) -> list[Row]:
+    """Return statements of a second or more."""
+    rows = hits.filter(pl.col("signature") == DURATION).with_columns(
+        took_s=pl.col("parameters").str.json_path_match("$.ms").cast(pl.Float64, strict=False) / 1000
+    )
+    slow = rows.filter(pl.col("took_s") >= SLOW_S).to_dicts()
+    return [{**row, "sync_s": None, "what": None} for row in slow]
+
+
+def told(rows: pl.DataFrame) -> list[tuple[Row, dict[str, Any]]]:
+    """Return rows with what their line says."""
+    return [(row, json.loads(row["parameters"])) for row in rows.iter_rows(named=True)]
+
+
+def compared(
+    kind: str, service: str, rows: list[Row], window: tuple[int, int], facts: Facts
+) -> Upkeep | None:
+    """Compare inside with outside; None where nothing overlaps the incident."""
+    lo, hi = window
+    inside: list[Row] = []
+    outside: list[Row] = []
+    for row in rows:
+        overlaps = row["ts"] >= lo and row["ts"] - round(row["took_s"] * SECOND) <= hi
+        (inside if overlaps else outside).append(row)
+    if not inside:
+        return None
+    cover = facts[Coverage].of(service)
+    beside = max(0, (cover.last - cover.first) - (min(hi, cover.last) - max(lo, cover.first))) if cover else 0
+    syncs = [row["sync_s"] for row in inside if row["sync_s"] is not None]
+    others = [row["sync_s"] for row in outside if row["sync_s"] is not None]
+    longest = sorted(inside, key=lambda row: (-row["took_s"], row["ts"]))
+    pids = {row["pid"] for row in inside if row["pid"]} if kind == "autovacuum" else set()
+    return Upkeep(
+        service=service,
+        kind=kind,
+        inside=len(inside),
+        outside=len(outside),
+        per_hour_inside=round(len(inside) / max(hi - lo, SECOND) * HOUR, 1),
+        per_hour_outside=round(len(outside) / beside * HOUR, 1) if beside >= SHORTEST_US else None,
+        longest_s=round(longest[0]["took_s"], 3),
+        sync_s=max(syncs, default=None),
+        usual_sync_s=median(others) if others else None,
+        what=longest[0]["what"],
+        waiters=sum(len(one.waiters) for one in facts[Locks].groups if pids & held_by(one.holder)),
+        refs=tuple(Ref(row["source"], row["line"]) for row in longest[:REFS]),
+    )
+
+
+def held_by(holder: str | None) -> set[str]:
+    """Return the process ids of a holder."""
+    return {part.strip() for part in (holder or "").split(",") if part.strip()}
+
+
+def deadlocks(hits: pl.DataFrame) -> list[Deadlock]:
+    """Return deadlocks with the circle that their entry names."""
+    edges: dict[tuple[Any, ...], list[tuple[str, str, str]]] = {}
+    for row, said in told(hits.filter(pl.col("signature") == EDGE)):
+        key = tuple(row[name] for name in PLACE)
+        edges.setdefault(key, []).append(
+            (said["waiter"], f"{said['mode']} on {said['object']}", said["holder"])
+        )
+    found = [
+        Deadlock(row["service"], row["ts"], tuple(edges[key]), Ref(row["source"], row["line"]))
+        for row in hits.filter(pl.col("signature") == DEADLOCK).iter_rows(named=True)
+        if (key := tuple(row[name] for name in PLACE)) in edges
+    ]
+    return sorted(found, key=lambda one: (one.at, one.ref))
+
+
+PLUG = Analysis(
+    name="upkeeps",
+    question="What else did PostgreSQL do, during the incident and outside?",
+    gives=Upkeeps,
+    run=upkeeps,
+    needs=(Coverage, Incidents, Locks),
+)
