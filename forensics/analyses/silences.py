@@ -216,10 +216,9 @@ def build(
 
 def edge(lines: pl.DataFrame, second: int, which: str) -> Ref:
     """Return the ``first`` or the ``last`` line of a second."""
-    at, line = f"{which}_us", f"{which}_line"
-    rows = lines.filter(pl.col("second") == second).sort(at, "source", line)
-    source, number = rows.select("source", line).row(0 if which == "first" else -1)
-    return Ref(source, number)
+    rows = lines.filter(pl.col("second") == second)
+    places = rows.select(pl.struct("source", f"{which}_line").sort_by(f"{which}_us", "source")).to_series()
+    return Ref(*places[0 if which == "first" else -1].values())
 
 
 def printed_after(table: pl.DataFrame, gaps: pl.Series) -> list[int]:
