@@ -243,27 +243,21 @@ def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
     """Yield runs of probes that were not answered in time, one lone failure left out."""
     last = max((source.last_us or 0 for source in evidence.sources), default=0)
     for series in facts[Probes].series:
-        run: list[int] = []
-        refs: list[Ref | None] = []
         grace = round((series.timeout_s or 0) * SECOND)
-        for due in (*series.dues, None):
-            if due is not None and due.state in ("missed", "failed"):
-                run.append(due.at)
-                refs.append(due.ref)
-                continue
+        for run in series.runs("missed", "failed"):
             if len(run) >= 2:
+                end = run[-1].at
                 yield Mark(
-                    run[0],
-                    run[-1] + grace,
+                    run[0].at,
+                    end + grace,
                     series.service or series.name,
                     10.0 * len(run),
-                    refs[0],
-                    end_ref=refs[-1],
-                    ongoing=due is None and last - run[-1] <= 2 * series.period_s * SECOND,
+                    run[0].ref,
+                    end_ref=run[-1].ref,
+                    ongoing=run[-1] is series.dues[-1] and last - end <= 2 * series.period_s * SECOND,
                     # Trouble begins between the last probe that was answered and the first that was not.
                     unstated=True,
                 )
-            run, refs = [], []
 
 
 def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
