@@ -24,8 +24,8 @@ def coverage(evidence: Evidence, known: Known, facts: Facts) -> Coverage:
         last=pl.col("last_us").max(),
         lines=pl.col("n").sum(),
         sources=pl.col("source").unique().sort(),
-        first_row=pl.struct("source", "first_line").sort_by("first_us", "source", "first_line").first(),
-        last_row=pl.struct("source", "last_line").sort_by("last_us", "source", "last_line").last(),
+        first_row=place("first_line", pl.col("first_us") == pl.col("first_us").min()).first(),
+        last_row=place("last_line", pl.col("last_us") == pl.col("last_us").max()).last(),
     )
     services = tuple(
         Cover(
@@ -42,6 +42,12 @@ def coverage(evidence: Evidence, known: Known, facts: Facts) -> Coverage:
     return Coverage(
         services, min((lo for lo, _ in edges), default=None), max((hi for _, hi in edges), default=None)
     )
+
+
+def place(line: str, there: pl.Expr) -> pl.Expr:
+    """Return the places of some rows in order: what is sorted is a few rows of a service, not all of them."""
+    rows = [pl.col(name).filter(there) for name in ("source", line)]
+    return pl.struct(rows).sort_by(rows)
 
 
 PLUG = Analysis(

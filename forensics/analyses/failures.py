@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,6 +24,8 @@ from forensics.model.signature import LIMITS
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from forensics.model.digest import Evidence
     from forensics.model.known import Known
     from forensics.model.signature import Signature
@@ -195,7 +199,8 @@ def join_lines(
         traced=pl.col("ends_traceback").any(),
         lines=pl.len().cast(pl.Int64),
     )
-    parts = [pair(part, seconds) for _, part in one.group_by(STREAM, maintain_order=True)]
+    pauses = cache(lambda service: silences(seconds, service))
+    parts = [pair(part, pauses) for _, part in one.group_by(STREAM, maintain_order=True)]
     table = pl.concat(parts) if parts else one.with_columns(sure=pl.lit(value=True))
     # A line that tells of several failures stands for as many.
     table = table.select(pl.all().repeat_by("times")).explode(table.columns) if table.height else table
@@ -257,7 +262,7 @@ def wait_us(signature: Signature, parameters: str) -> int:
     return round((wait or 0) * 1_000_000)
 
 
-def pair(part: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
+def pair(part: pl.DataFrame, silent: Callable[[str], list[tuple[int, int]]]) -> pl.DataFrame:
     """Join what tells of one failure within one stream and signature: ``sure`` is false for rows that may be none of their own."""
     rows = attempts(by_operation(part.sort("line").to_dicts()))
     kinds = (
@@ -270,9 +275,10 @@ def pair(part: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
     for messages, traced in kinds:
         merge(messages, traced)
     messages, traced = kinds[0]
-    pauses = silences(seconds, part["service"][0]) if messages and traced else []
+    pauses = silent(part["service"][0]) if messages and traced else []
+    tracebacks = sorted(row["ts"] for row in traced)
     for row in messages:
-        if any(held_back(row["ts"], other["ts"], pauses) for other in traced):
+        if held_back(row["ts"], tracebacks, pauses):
             row["sure"] = False
     kept = [row for row in rows if not row.get("taken")]
     return pl.DataFrame(kept, schema={**part.schema, "sure": pl.Boolean})
@@ -329,13 +335,19 @@ def merge(firsts: list[dict[str, Any]], seconds: list[dict[str, Any]]) -> None:
 
 
 def twins(firsts: list[dict[str, Any]], seconds: list[dict[str, Any]]) -> dict[int, int]:
-    """Return the record that follows each one at once with the same text: line of the first to line of the second."""
+    """Return the record that follows each one at once with the same text: line of the first to line of the second.
+
+    Failures are numbered in the order of their lines, so that only the next few numbers are looked at.
+    """
     taken: dict[int, int] = {}
     used: set[int] = set()
+    order = sorted(range(len(seconds)), key=lambda index: seconds[index]["fid"])
+    numbers = [seconds[index]["fid"] for index in order]
     for first in firsts:
-        for other in seconds:
-            close = 0 < other["fid"] - first["fid"] <= NEXT and 0 <= other["ts"] - first["ts"] <= TOGETHER
-            if close and other["line"] not in used:
+        after = bisect_right(numbers, first["fid"])
+        following = order[after : bisect_right(numbers, first["fid"] + NEXT, lo=after)]
+        for other in (seconds[index] for index in sorted(following)):
+            if 0 <= other["ts"] - first["ts"] <= TOGETHER and other["line"] not in used:
                 taken[first["line"]] = other["line"]
                 used.add(other["line"])
                 break
@@ -354,11 +366,16 @@ def silences(seconds: pl.DataFrame, service: str | None) -> list[tuple[int, int]
     return list(gaps.filter(pl.col("end") - pl.col("start") >= QUIET).iter_rows())
 
 
-def held_back(message: int, traceback: int, pauses: list[tuple[int, int]]) -> bool:
-    """May a traceback have been printed late because the process was silent after the message?"""
-    return 0 <= traceback - message <= PERHAPS and any(
-        message <= start and end <= traceback for start, end in pauses
-    )
+def held_back(message: int, tracebacks: list[int], pauses: list[tuple[int, int]]) -> bool:
+    """May one of some tracebacks (sorted) have been printed late because the process was silent after the message?
+
+    The pauses come in order, so the first that began after the message ended first.
+    """
+    pause = bisect_left(pauses, (message,))
+    if pause == len(pauses):
+        return False
+    after = bisect_left(tracebacks, pauses[pause][1])
+    return after < len(tracebacks) and tracebacks[after] - message <= PERHAPS
 
 
 def group(

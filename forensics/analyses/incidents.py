@@ -8,6 +8,7 @@ lone failure is no incident.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -80,16 +81,61 @@ class Mark:
     """True where the first line ends a wait whose length nothing says: the trouble began before it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What a series of probes says of health, its instants in order."""
+
+    name: str
+    unwell: bool
+    """True where any was missed, failed or late."""
+    bad: list[int]
+    """When those were due that got no answer."""
+    answers: list[int]
+    last: int
+    """When the last one was due that was answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Signs that services are well, put in order once for all incidents."""
+
+    watched: tuple[Watched, ...]
+    served: dict[str, pl.DataFrame]
+    """Seconds with requests by service."""
+
+
+def health_of(evidence: Evidence, facts: Facts) -> Health:
+    """Put the signs of health in order."""
+    watched = tuple(
+        Watched(
+            name=series.service or series.name,
+            unwell=bool(series.at("missed", "failed", "late")),
+            bad=sorted(due.at for due in series.at("missed", "failed")),
+            answers=sorted(due.answered for due in series.at("answered") if due.answered),
+            last=max((due.at for due in series.at("answered")), default=-1),
+        )
+        for series in facts[Probes].series
+    )
+    requests = evidence["seconds"].filter(pl.col("kind") == "request").sort("last_us")
+    served = {str(service): part for (service,), part in requests.group_by("service") if service}
+    return Health(watched, served)
+
+
 def incidents(evidence: Evidence, known: Known, facts: Facts) -> Incidents:
     """Return all incidents in time order."""
     last = facts[Coverage].last
+    health = health_of(evidence, facts)
     marks = [
         *failure_marks(evidence, facts),
         *stall_marks(facts, last),
         *probe_marks(facts, evidence),
         *outage_marks(facts, last),
     ]
-    found = [incident for cluster in clusters(marks) if (incident := build(cluster, evidence, known, facts))]
+    found = [
+        incident
+        for cluster in clusters(marks)
+        if (incident := build(cluster, evidence, known, facts, health))
+    ]
     return Incidents(tuple(found), last)
 
 
@@ -98,13 +144,15 @@ def failure_marks(evidence: Evidence, facts: Facts) -> Iterator[Mark]:
 
     What a monitor could not do itself is no trouble of a service.
     """
+    spans = evidence["seconds"].group_by("service").agg(lo=pl.col("second").min(), hi=pl.col("second").max())
+    minutes = {service: max(1, (hi - lo) // 60 + 1) for service, lo, hi in spans.iter_rows()}
     table = (
         facts[Failures]
         .rows.filter(~pl.col("family").is_in(["app_error"]) & (pl.col("side") != "monitor"))
         .sort("ts", "source", "line")
     )
     for (service, _), part in table.group_by("service", "signature", maintain_order=True):
-        for burst in bursts(part, evidence, str(service)):
+        for burst in bursts(part, minutes.get(service, 1)):
             caller = burst["family"][0] in CALLERS
             start = least(burst["began"]) or 0
             end = most(burst["began"] if caller else burst["ts"]) or start
@@ -125,12 +173,10 @@ def failure_marks(evidence: Evidence, facts: Facts) -> Iterator[Mark]:
             )
 
 
-def bursts(part: pl.DataFrame, evidence: Evidence, service: str) -> Iterator[pl.DataFrame]:
-    """Cut failures of one kind where nothing happened for a while; drop bursts that are the daily habit."""
+def bursts(part: pl.DataFrame, minutes: int) -> Iterator[pl.DataFrame]:
+    """Cut failures of one kind where nothing happened for a while; drop bursts that are the habit of a log of so many minutes."""
     gap = pl.col("began") - pl.col("ts").shift(1, fill_value=0)
     cut = part.with_columns(burst=(gap > LONG_APART_US).cum_sum())
-    here = evidence["seconds"].filter(pl.col("service") == service)
-    minutes = max(1, ((most(here["second"]) or 0) - (least(here["second"]) or 0)) // 60 + 1)
     per_minute = part.group_by(pl.col("ts") // MINUTE).len()
     usual = (
         (middle(per_minute["len"]) or 0)
@@ -197,27 +243,21 @@ def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
     """Yield runs of probes that were not answered in time, one lone failure left out."""
     last = max((source.last_us or 0 for source in evidence.sources), default=0)
     for series in facts[Probes].series:
-        run: list[int] = []
-        refs: list[Ref | None] = []
         grace = round((series.timeout_s or 0) * SECOND)
-        for due in (*series.dues, None):
-            if due is not None and due.state in ("missed", "failed"):
-                run.append(due.at)
-                refs.append(due.ref)
-                continue
+        for run in series.runs("missed", "failed"):
             if len(run) >= 2:
+                end = run[-1].at
                 yield Mark(
-                    run[0],
-                    run[-1] + grace,
+                    run[0].at,
+                    end + grace,
                     series.service or series.name,
                     10.0 * len(run),
-                    refs[0],
-                    end_ref=refs[-1],
-                    ongoing=due is None and last - run[-1] <= 2 * series.period_s * SECOND,
+                    run[0].ref,
+                    end_ref=run[-1].ref,
+                    ongoing=run[-1] is series.dues[-1] and last - end <= 2 * series.period_s * SECOND,
                     # Trouble begins between the last probe that was answered and the first that was not.
                     unstated=True,
                 )
-            run, refs = [], []
 
 
 def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
@@ -253,7 +293,9 @@ def clusters(marks: list[Mark]) -> Iterator[list[Mark]]:
         yield group
 
 
-def build(cluster: list[Mark], evidence: Evidence, known: Known, facts: Facts) -> Incident | None:
+def build(
+    cluster: list[Mark], evidence: Evidence, known: Known, facts: Facts, health: Health
+) -> Incident | None:
     """Make an incident of a cluster if it weighs enough."""
     weight = sum(mark.weight for mark in cluster)
     if weight < FEWEST or all(mark.planned for mark in cluster):
@@ -266,10 +308,9 @@ def build(cluster: list[Mark], evidence: Evidence, known: Known, facts: Facts) -
         if any(not m.ongoing for m in cluster)
         else latest.end,
         names,
-        evidence,
-        facts,
+        health,
     )
-    if early := ends_early(latest, names, facts) and not answered_again(first.start, latest.end, facts):
+    if early := ends_early(latest, names, facts) and not answered_again(first.start, latest.end, health):
         recovered = None
     cut = log_ends(latest, facts)
     ongoing = early or (
@@ -326,12 +367,10 @@ def ends_early(latest: Mark, services: set[str], facts: Facts) -> bool:
     return bool(lasts) and max(lasts) - latest.end < APART_US
 
 
-def answered_again(start: int, end: int, facts: Facts) -> bool:
+def answered_again(start: int, end: int, health: Health) -> bool:
     """Did a probe that was not answered in an incident get its answer after it?"""
     return any(
-        any(due.state in ("missed", "failed") and start <= due.at <= end for due in series.dues)
-        and any(due.state == "answered" and due.at >= end for due in series.dues)
-        for series in facts[Probes].series
+        one.last >= end and bisect_left(one.bad, start) < bisect_right(one.bad, end) for one in health.watched
     )
 
 
@@ -346,22 +385,33 @@ def log_ends(latest: Mark, facts: Facts) -> bool:
     )
 
 
-def recovery(end: int, services: set[str], evidence: Evidence, facts: Facts) -> int | None:
+def recovery(end: int, services: set[str], health: Health) -> int | None:
     """Return the first healthy event of the services after the end: a probe answered, or a request served."""
-    failing = [series for series in facts[Probes].series if (series.service or series.name) in services]
-    ours = [series for series in failing if series.at("missed", "failed", "late")]
+    ours = [one for one in health.watched if one.name in services and one.unwell]
     after = [
-        due.answered
-        for series in ours or facts[Probes].series
-        for due in series.dues
-        if due.state == "answered" and due.answered and due.answered >= end
+        one.answers[index]
+        for one in ours or health.watched
+        if (index := bisect_left(one.answers, end)) < len(one.answers)
     ]
-    mine = pl.col("service").is_in(list(services))
-    requests = evidence["seconds"].filter((pl.col("kind") == "request") & (pl.col("last_us") >= end) & mine)
-    served = least(
-        requests.select(pl.when(pl.col("first_us") >= end).then("first_us").otherwise("last_us")).to_series()
+    served = [
+        at
+        for service in services
+        if service in health.served and (at := next_served(health.served[service], end))
+    ]
+    return min([*after, *served], default=None)
+
+
+def next_served(requests: pl.DataFrame, end: int) -> int | None:
+    """Return when a service first served a request after an instant: ``requests`` has its seconds in order of their last one."""
+    lasts = requests["last_us"]
+    index = lasts.search_sorted(end, side="left")
+    if index == len(lasts):
+        return None
+    # What begins before that second's last request ended lies in the same second or in the next row's.
+    rows = requests[index : lasts.search_sorted(lasts[index] + SECOND, side="right")]
+    return least(
+        rows.select(pl.when(pl.col("first_us") >= end).then("first_us").otherwise("last_us")).to_series()
     )
-    return min([*after, *([served] if served is not None else [])], default=None)
 
 
 PLUG = Analysis(

@@ -9,20 +9,22 @@ peer has gone, so "missed" means "not in time", never "not served".
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cache
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from forensics.model.facts import Coverage, Due, Facts, Losses, Probes, Restarts, Series
-from forensics.model.frames import middle, most
+from forensics.model.frames import middle
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from forensics.model.digest import Evidence
     from forensics.model.known import Known, ProbeHint
 
@@ -61,12 +63,20 @@ TIMEOUT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Away:
-    """When a service was not there, and when its lines are lost."""
+CLIENT = ["service", "method", "route", "client", "agent"]
+"""Columns that name who asks for what."""
 
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a service did besides answering a probe."""
+
+    active: pl.Series
+    """Seconds in which it answered any request, in order."""
     down: list[tuple[int, int]]
+    """When it was not there."""
     lost: list[tuple[int, int]]
+    """When its lines are lost."""
 
 
 def probes(evidence: Evidence, known: Known, facts: Facts) -> Probes:
@@ -85,45 +95,52 @@ def probes(evidence: Evidence, known: Known, facts: Facts) -> Probes:
 def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) -> Series | None:
     """Return the series of one monitor; each of its results was a due probe."""
     # A result that says neither yes nor no is none: it must not count as a failure.
-    rows = part.filter(pl.col("ts").is_not_null() & pl.col("status").is_not_null()).sort("ts").to_dicts()
-    if len(rows) < (2 if rows and rows[0]["period_s"] else FEWEST // 2):
+    told = part.filter(pl.col("ts").is_not_null() & pl.col("status").is_not_null()).sort("ts")
+    if told.height < (2 if told.height and told["period_s"][0] else FEWEST // 2):
         return None
-    times = [row["ts"] for row in rows]
     # Several results at one instant are no beat: two targets under one name, or two places that probe together.
-    gaps = [b - a for a, b in pairwise(times) if b > a]
-    if not gaps:
+    gaps = told["ts"].diff().drop_nulls()
+    gaps = gaps.filter(gaps > 0)
+    if not len(gaps):
         return None
-    period = rows[0]["period_s"] or median(gaps) / SECOND
+    stated = told["period_s"][0]
+    period = stated or (middle(gaps) or 0.0) / SECOND
     hint = match_hint(known, name, None, period)
-    timeout = (hint and hint.timeout_s) or rows[0]["timeout_s"] or stated_timeout(rows)
-    dues = tuple(due_of(row, timeout) for row in rows)
-    stated = rows[0]["period_s"]
-    beats = [stated * SECOND] * (len(times) - 1) if stated else local_beats(times, period * SECOND)
-    holes = tuple(
-        (a["ts"], b["ts"], missing, ref(a), ref(b))
-        for (a, b), beat in zip(pairwise(rows), beats, strict=True)
-        if (missing := round((b["ts"] - a["ts"]) / beat) - 1) >= BLIND_FROM and a["status"] != "maintenance"
-    )
+    timeout = (hint and hint.timeout_s) or told["timeout_s"][0] or stated_timeout(told["error"])
     jitter = median(abs(gap / SECOND - period) for gap in gaps)
     return Series(
         name=(hint and hint.name) or name, seen_by="monitor", service=None, period_s=round(period, 3), jitter_s=round(jitter, 3), timeout_s=timeout,
-        alert_after=(hint and hint.alert_after) or stated_rule(evidence, part), dues=dues, gaps=holes,
-        paused=bool(rows[-1]["paused"]), until=newest(evidence, part["source"][0]),
+        alert_after=(hint and hint.alert_after) or stated_rule(evidence, part),
+        dues=tuple(due_of(row, timeout) for row in told.iter_rows(named=True)), gaps=unasked(told, period, stated=bool(stated)),
+        paused=bool(told["paused"][-1]), until=newest(evidence, part["source"][0]),
     )  # fmt: skip
 
 
-def local_beats(times: list[int], usual: float) -> list[float]:
-    """Return the longer of the usual gaps around each gap, never below the usual one, in microseconds.
+def unasked(rows: pl.DataFrame, period: float, *, stated: bool) -> tuple[tuple[int, int, int, Ref, Ref], ...]:
+    """Return the spans in which a monitor has no results although some were due: last before, first after, missing, refs."""
+    gaps = rows["ts"].diff().shift(-1)
+    usual = period * SECOND
+    # The beat around a gap is never shorter than the usual one: most gaps are settled by that.
+    wide = gaps >= (BLIND_FROM + 0.5) * usual
+    found = []
+    for index in (wide & (rows["status"] != "maintenance")).arg_true():
+        beat = usual if stated else local_beat(gaps, index, usual)
+        missing = round(gaps[index] / beat) - 1
+        if missing >= BLIND_FROM:
+            before, after = rows.row(index, named=True), rows.row(index + 1, named=True)
+            found.append((before["ts"], after["ts"], missing, ref(before), ref(after)))
+    return tuple(found)
+
+
+def local_beat(gaps: pl.Series, index: int, usual: float) -> float:
+    """Return the longer of the usual gaps around one gap, never below the usual one, in microseconds.
 
     An interval that was set anew, and two places that take turns, leave long gaps again and again; a monitor that looked
     away leaves one among shorter ones.
     """
-    gaps = [b - a for a, b in pairwise(times)]
-    found = []
-    for index in range(len(gaps)):
-        near = sorted(gaps[max(0, index - AROUND) : index] + gaps[index + 1 : index + 1 + AROUND])
-        found.append(max(usual, float(near[LONGER * len(near) // 10])) if near else usual)
-    return found
+    before, after = gaps[max(0, index - AROUND) : index], gaps[index + 1 : index + 1 + AROUND]
+    near = sorted([*before, *after.drop_nulls()])
+    return max(usual, float(near[LONGER * len(near) // 10])) if near else usual
 
 
 def newest(evidence: Evidence, source: int) -> tuple[int, Ref] | None:
@@ -147,10 +164,10 @@ def due_of(row: dict[str, Any], timeout: float | None) -> Due:
     )
 
 
-def stated_timeout(rows: list[dict[str, Any]]) -> float | None:
+def stated_timeout(errors: pl.Series) -> float | None:
     """Return the timeout that a monitor's own error texts name, in seconds."""
-    for row in rows:
-        if row["error"] and (match := TIMEOUT.search(row["error"])):
+    for text in errors.drop_nulls().unique(maintain_order=True):
+        if match := TIMEOUT.search(text):
             number, unit = (match[1], match[2]) if match[1] else (match[3], match[4])
             return float(number) / (1000 if unit.lower() == "ms" else 1)
     return None
@@ -178,157 +195,167 @@ def match_hint(known: Known, name: str, client: str | None, period_s: float) -> 
 
 def from_arrivals(evidence: Evidence, known: Known, facts: Facts) -> list[Series]:
     """Find periodic clients among the arrivals of each service; a route that looks like a health check may have many clients."""
-    arrivals = evidence["arrivals"].filter(pl.col("ts").is_not_null())
-    covers = {
-        service: (lo, hi)
-        for service, lo, hi in evidence["seconds"]
-        .group_by("service")
-        .agg(lo=pl.col("first_us").min(), hi=pl.col("last_us").max())
-        .iter_rows()
-    }
+    arrivals = evidence["arrivals"].select(*CLIENT, "ts", "status", "source", "line").drop_nulls("ts")
+    clients = (
+        arrivals.with_row_index("rows")
+        .group_by(CLIENT)
+        .agg("rows", n=pl.len(), first=pl.col("ts").min(), last=pl.col("ts").max(), at=pl.col("rows").min())
+    )
+    around = cache(lambda service: surroundings(evidence, service, facts))
     found: list[Series] = []
     taken: set[tuple[str, str]] = set()
-    keys = ["service", "method", "route", "client", "agent"]
-    beating = arrivals.join(candidates(arrivals, keys), on=keys, how="semi").sort(
-        "service", "route", "method", "client", "agent", "ts", "line"
-    )
-    for _, part in beating.group_by(keys, maintain_order=True):
-        row = part.select(keys).row(0, named=True)
-        lo, hi = covers[row["service"]]
-        if part["ts"][-1] - part["ts"][0] < PRESENT * (hi - lo):
+    beating = candidates(arrivals["ts"], clients).sort("service", "route", "method", "client", "agent")
+    for row, rows in zip(beating.drop("rows").iter_rows(named=True), beating["rows"], strict=True):
+        cover = facts[Coverage].of(row["service"])
+        if cover is None or row["last"] - row["first"] < PRESENT * (cover.last - cover.first):
             continue
-        if series := periodic(part, row, evidence, known, facts):
+        if series := periodic(arrivals[rows].sort("ts", "line"), row, known, around):
             found.append(series)
             taken.add((row["service"], row["route"]))
-    health = arrivals.filter(pl.col("route").str.contains(HEALTH)).group_by(
-        "service", "method", "route", maintain_order=True
+    health = (
+        clients.filter(pl.col("route").str.contains(HEALTH))
+        .group_by("service", "method", "route")
+        .agg(pl.col("rows").explode(), pl.col("at").min(), client=pl.lit(None))
+        .sort("at")
     )
-    for (service, method, route), part in health:
-        if (str(service), str(route)) not in taken and (part.height >= FEWEST or exact_beat(part)):
-            row = {"service": service, "method": method, "route": route, "client": None, "agent": ""}
-            if series := periodic(part.sort("ts", "line"), row, evidence, known, facts):
+    for row, rows in zip(health.drop("rows").iter_rows(named=True), health["rows"], strict=True):
+        if (str(row["service"]), str(row["route"])) not in taken:
+            part = arrivals[rows].sort("ts", "line")
+            if (part.height >= FEWEST or exact_beat(part["ts"])) and (
+                series := periodic(part, row, known, around)
+            ):
                 found.append(series)
     return found
 
 
-def exact_beat(part: pl.DataFrame) -> bool:
+def exact_beat(times: pl.Series) -> bool:
     """Do a few requests for a health check lie at one distance? A short export holds no more of them."""
-    gaps = part["ts"].sort().diff().drop_nulls()
+    gaps = times.diff().drop_nulls()
     beat = middle(gaps)
     return len(gaps) >= FEW - 1 and bool(beat) and bool(((gaps - beat).abs() <= EXACT * (beat or 0)).all())
 
 
-def candidates(arrivals: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+def candidates(times: pl.Series, clients: pl.DataFrame) -> pl.DataFrame:
     """Return the clients whose gaps look like a beat at all: most lie on the median gap or a multiple of it.
 
-    One pass over all arrivals, so that thousands of ordinary clients cost nothing more.
+    One pass over all arrivals, so that thousands of ordinary clients cost nothing more. Half of a candidate's gaps are long enough, so
+    that their sum is a bound that most clients fail at once.
     """
-    gaps = arrivals.sort(*keys, "ts").with_columns(gap=pl.col("ts").diff().over(keys)).drop_nulls("gap")
-    beat = gaps.with_columns(beat=pl.col("gap").median().over(keys)).filter(
-        pl.col("beat") >= SHORTEST_S * SECOND
+    slow = (
+        clients.drop_nulls(CLIENT)
+        .filter(
+            (pl.col("n") >= FEWEST)
+            & (pl.col("last") - pl.col("first") >= SHORTEST_S * SECOND * (pl.col("n") - 1) / 2)
+        )
+        .with_row_index("who")
+    )
+    rows = slow.select("who", "rows").explode("rows")
+    gaps = (
+        rows.select("who", ts=times.gather(rows["rows"]))
+        .sort("who", "ts")
+        .select("who", gap=pl.when(pl.col("who") == pl.col("who").shift()).then(pl.col("ts").diff()))
+        .drop_nulls("gap")
+    )
+    beats = (
+        gaps.group_by("who").agg(beat=pl.col("gap").median()).filter(pl.col("beat") >= SHORTEST_S * SECOND)
     )
     off = (pl.col("gap") - (pl.col("gap") / pl.col("beat")).round() * pl.col("beat")).abs()
     tolerance = pl.max_horizontal(pl.lit(float(ROUNDING)), OFF_BEAT * pl.col("beat"))
-    return (
-        beat.group_by(keys)
-        .agg(n=pl.len(), on=(off <= tolerance).mean())
-        .filter((pl.col("n") >= FEWEST - 1) & (pl.col("on") >= STEADY_HEALTH))
-        .select(keys)
+    steady = (
+        gaps.join(beats, on="who")
+        .group_by("who")
+        .agg(on=(off <= tolerance).mean())
+        .filter(pl.col("on") >= STEADY_HEALTH)
     )
+    return slow.join(steady, on="who", how="semi")
 
 
 def periodic(
-    part: pl.DataFrame, key: dict[str, Any], evidence: Evidence, known: Known, facts: Facts
+    part: pl.DataFrame, key: dict[str, Any], known: Known, around: Callable[[str], Surroundings]
 ) -> Series | None:
-    """Return the series of one client if it keeps a beat."""
-    rows = part.select("ts", "status", "source", "line").to_dicts()
-    times = [row["ts"] for row in rows]
-    gaps = [b - a for a, b in pairwise(times)]
-    period = float(median(gaps))
+    """Return the series of one client if it keeps a beat; its arrivals come in order of time."""
+    gaps = part["ts"].diff().drop_nulls()
+    period = middle(gaps) or 0.0
     if period < SHORTEST_S * SECOND:
         return None
     tolerance = max(ROUNDING, OFF_BEAT * period)
-    on_beat = [
-        gap for gap in gaps if gap > period / 2 and abs(gap - round(gap / period) * period) <= tolerance
-    ]
-    steady = STEADY_HEALTH if re.search(HEALTH, key["route"]) else STEADY
-    if len(on_beat) < steady * len(gaps):
+    beats = (gaps / period).round()
+    on_beat = (gaps > period / 2) & ((gaps - beats * period).abs() <= tolerance)
+    watching = re.search(HEALTH, key["route"]) is not None
+    steady = STEADY_HEALTH if watching else STEADY
+    single = gaps.filter(on_beat & (beats == 1))
+    if on_beat.sum() < steady * len(gaps) or len(single) < steady / 2 * len(gaps):
         return None
-    single = [gap for gap in on_beat if round(gap / period) == 1]
-    if len(single) < steady / 2 * len(gaps):
-        return None
-    period = sum(single) / len(single)
-    jitter = median(abs(gap - period) for gap in single)
+    period = int(single.sum()) / len(single)
+    jitter = median((single - period).abs())
     if jitter > max(JITTER * period, ROUNDING / 2):
         return None
     who = f" from {key['client']}" if key["client"] else ""
     name = f"{key['method']} {key['route']}{who}"
     hint = match_hint(known, f"{key['method']} {key['route']}", key["client"], period / SECOND)
-    dues, holes = classify(
-        rows,
-        period,
-        tolerance,
-        activity(evidence, key["service"], key["route"]),
-        away(evidence, key["service"], facts),
-    )
+    dues, holes = classify(part, period, tolerance, around(key["service"]))
     return Series(
         name=name, seen_by="service", service=key["service"], period_s=round(period / SECOND, 3), jitter_s=round(jitter / SECOND, 3),
         timeout_s=hint.timeout_s if hint else None, alert_after=hint.alert_after if hint else None, dues=dues,
-        gaps=holes if hint or re.search(HEALTH, key["route"]) else (), client=key["client"],  # a page's timer is no monitor
+        gaps=holes if hint or watching else (), client=key["client"],  # a page's timer is no monitor
     )  # fmt: skip
 
 
-def activity(evidence: Evidence, service: str, route: str) -> list[int]:
-    """Return the instants at which a service answered other requests, in seconds."""
-    del route
-    requests = evidence["seconds"].filter((pl.col("service") == service) & (pl.col("kind") == "request"))
-    return requests["second"].unique().sort().to_list()
-
-
-def away(evidence: Evidence, service: str, facts: Facts) -> Away:
-    """Return when a service was not there, and when its lines are declared as lost, since the one before."""
+def surroundings(evidence: Evidence, service: str, facts: Facts) -> Surroundings:
+    """Return what a service did besides: when it answered any request, was not there, and lost lines since the one before."""
+    printed = evidence["seconds"].filter(pl.col("service") == service)
+    active = printed.filter(pl.col("kind") == "request")["second"].unique().sort().cast(pl.Float64)
     down = [
         (item.start, item.end or facts[Coverage].last or item.start)
         for item in facts[Restarts].outages
         if item.service == service
     ]
-    printed = evidence["seconds"].filter(pl.col("service") == service)
-    lost = []
-    for loss in facts[Losses].items:
-        if loss.service == service:
-            before = printed.filter(pl.col("last_us") < loss.at - ROUNDING)["last_us"]
-            lost.append((most(before) or loss.at, loss.at))
-    return Away(down, lost)
+    losses = [loss.at for loss in facts[Losses].items if loss.service == service]
+    lasts = printed["last_us"].sort() if losses else printed["last_us"].clear()
+    before = [lasts.search_sorted(at - ROUNDING, side="left") for at in losses]
+    lost = [(lasts[index - 1] if index else at, at) for index, at in zip(before, losses, strict=True)]
+    return Surroundings(active, down, lost)
 
 
 def classify(
-    rows: list[dict[str, Any]], period: float, tolerance: float, active: list[int], gone: Away
+    rows: pl.DataFrame, period: float, tolerance: float, around: Surroundings
 ) -> tuple[tuple[Due, ...], tuple[tuple[int, int, int, Ref, Ref], ...]]:
-    """Say what became of each due time between the first and the last arrival."""
-    regular = [index for index in range(len(rows)) if is_regular(rows, index, period, tolerance)]
-    dues: list[Due] = [answer(rows[index]) for index in regular]
+    """Say what became of each due time between the first and the last arrival; most were answered on the beat."""
+    regular = rows.with_row_index("row").filter(on_the_beat(rows["ts"], period, tolerance))
+    dues: list[Due] = [answer(row) for row in regular.iter_rows(named=True)]
+    open_ = regular["ts"].diff().shift(-1) >= 1.5 * period
     holes: list[tuple[int, int, int, Ref, Ref]] = []
-    for left, right in pairwise(regular):
-        a, b = rows[left], rows[right]
-        steps = round((b["ts"] - a["ts"]) / period)
-        expected = [a["ts"] + round((b["ts"] - a["ts"]) * step / steps) for step in range(1, steps)]
-        strays = rows[left + 1 : right]
-        if not expected:
-            continue
-        alive = sum(served_between(active, due - period / 2, due + period / 2) for due in expected)
-        # A service that was not there answered nobody, and a line that was dropped tells nothing of who asked.
-        unsure = [due for due in expected if within(due, gone.lost, tolerance)]
-        absent = [due for due in expected if within(due, gone.down, 0)]
-        told = len(expected) - len({*unsure, *absent})
-        if not strays and told < BLIND_FROM and (unsure or absent):
-            dues.extend(Due(due, "blind" if due in unsure else "missed") for due in expected)
-            continue
-        if not strays and len(expected) >= BLIND_FROM and alive >= ALIVE * len(expected):
+    for index in open_.arg_true():
+        a, b = regular.row(index, named=True), regular.row(index + 1, named=True)
+        length, count = b["ts"] - a["ts"], round((b["ts"] - a["ts"]) / period)
+        expected = [a["ts"] + round(length * step / count) for step in range(1, count)]
+        strays = rows[a["row"] + 1 : b["row"]].to_dicts()
+        if not strays and (excused := unheard(expected, tolerance, around)):
+            dues.extend(excused)
+        elif not strays and looked_away(expected, period, around.active):
             holes.append((a["ts"], b["ts"], len(expected), ref(a), ref(b)))
             dues.extend(Due(due, "blind") for due in expected)
-            continue
-        dues.extend(assign(expected, strays, period, tolerance))
+        else:
+            dues.extend(assign(expected, strays, period, tolerance))
     return tuple(sorted(dues, key=lambda due: due.at)), tuple(holes)
+
+
+def on_the_beat(times: pl.Series, period: float, tolerance: float) -> pl.Series:
+    """Tell which arrivals keep the beat with a neighbour."""
+    kept = ((times.diff() - period).abs() <= tolerance).fill_null(value=False)
+    return kept | kept.shift(-1, fill_value=False)
+
+
+def unheard(expected: list[int], tolerance: float, around: Surroundings) -> list[Due]:
+    """Return what became of dues of which too few could be heard: none where enough of them tell something.
+
+    A service that was not there answered nobody, and a line that was dropped tells nothing of who asked.
+    """
+    unsure = {due for due in expected if within(due, around.lost, tolerance)}
+    silent = unsure | {due for due in expected if within(due, around.down, 0)}
+    if not silent or len(expected) - len(silent) >= BLIND_FROM:
+        return []
+    return [Due(due, "blind" if due in unsure else "missed") for due in expected]
 
 
 def within(at: int, spans: list[tuple[int, int]], margin: float) -> bool:
@@ -336,11 +363,14 @@ def within(at: int, spans: list[tuple[int, int]], margin: float) -> bool:
     return any(lo - margin <= at <= hi + margin for lo, hi in spans)
 
 
-def is_regular(rows: list[dict[str, Any]], index: int, period: float, tolerance: float) -> bool:
-    """Does an arrival keep the beat with a neighbour?"""
-    at = rows[index]["ts"]
-    near = [rows[other]["ts"] for other in (index - 1, index + 1) if 0 <= other < len(rows)]
-    return any(abs(abs(other - at) - period) <= tolerance for other in near)
+def looked_away(expected: list[int], period: float, active: pl.Series) -> bool:
+    """Did the service serve others at most of some due times at which nobody asked?"""
+    if len(expected) < BLIND_FROM:
+        return False
+    dues = pl.Series(expected, dtype=pl.Float64)
+    next_served = active.search_sorted((dues - period / 2) / SECOND, side="right")
+    served = active.extend_constant(None, 1).gather(next_served) <= (dues + period / 2) / SECOND
+    return served.sum() >= ALIVE * len(expected)
 
 
 def assign(expected: list[int], strays: list[dict[str, Any]], period: float, tolerance: float) -> list[Due]:
@@ -371,12 +401,6 @@ def answer(row: dict[str, Any]) -> Due:
         ref=ref(row),
         error=f"HTTP {row['status']}" if failed else None,
     )
-
-
-def served_between(active: list[int], lo: float, hi: float) -> bool:
-    """Did the service answer anything in a span (microseconds)?"""
-    at = bisect_right(active, lo / SECOND)
-    return at < len(active) and active[at] <= hi / SECOND
 
 
 def without_blind(series: Series, own: list[Series]) -> Series:
@@ -416,7 +440,8 @@ def exact(due: Due, asked: list[int], reach: int) -> Due:
 
 def nearest(asked: list[int], at: int, reach: int) -> int:
     """Return the recorded instant nearest to another, or that one where none is near."""
-    near = min(asked, key=lambda other: abs(other - at))
+    index = bisect_left(asked, at)
+    near = min(asked[max(0, index - 1) : index + 1], key=lambda other: abs(other - at))
     return near if abs(near - at) <= reach else at
 
 

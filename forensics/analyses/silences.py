@@ -9,13 +9,13 @@ that a stall which lets a burst through now and then stays one silence.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
-from statistics import median
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from forensics.model.facts import Clocks, Coverage, Facts, Restarts, Silence, Silences
+from forensics.model.frames import middle
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -41,6 +41,10 @@ WINDOW_US = 3600 * SECOND
 """The usual rate is that of the hour around: a night is no silence."""
 BACKLOG = 5.0
 """Lines in a second, against the usual number, that make it a backlog printed at once."""
+CLOSELY_S = 1.5
+"""A burst that comes so soon after another belongs to the same backlog."""
+SLACK = 1e-3
+"""Sums over millions of gains round by less than this."""
 BURST_US = 2 * SECOND
 BUFFERS = 1.5
 """Lines that lay in a buffer leave gaps as long as they lay in it; a silence must be longer than this many."""
@@ -56,10 +60,9 @@ def silences(evidence: Evidence, known: Known, facts: Facts) -> Silences:
     for (service,), part in lines.group_by("service", maintain_order=True):
         seconds = (
             part.group_by("second")
-            .agg(n=pl.col("n").sum(), first_us=pl.col("first_us").min(), last_us=pl.col("last_us").max(),
-                 head=pl.struct("source", "first_line").sort_by("first_us", "source").first(), tail=pl.struct("source", "last_line").sort_by("last_us", "source").last())
+            .agg(n=pl.col("n").sum(), first_us=pl.col("first_us").min(), last_us=pl.col("last_us").max())
             .sort("second")
-        )  # fmt: skip
+        )
         if seconds.height >= FEWEST:
             outages = [
                 (item.start, item.end or last or item.start)
@@ -68,7 +71,7 @@ def silences(evidence: Evidence, known: Known, facts: Facts) -> Silences:
             ]
             found.extend(
                 silence
-                for silence in of_service(str(service), seconds, outages, last or 0)
+                for silence in of_service(str(service), seconds, part, outages, last or 0)
                 if (silence.end or last or silence.start) - silence.start
                 > BUFFERS * held.get(str(service), 0)
             )
@@ -76,63 +79,103 @@ def silences(evidence: Evidence, known: Known, facts: Facts) -> Silences:
 
 
 def of_service(
-    service: str, seconds: pl.DataFrame, outages: list[tuple[int, int]], last: int
+    service: str, seconds: pl.DataFrame, part: pl.DataFrame, outages: list[tuple[int, int]], last: int
 ) -> list[Silence]:
-    """Find the silences of one service; time in which it was not there does not count."""
-    firsts, lasts = seconds["first_us"].to_list(), seconds["last_us"].to_list()
-    ends: list[int] = [*firsts[1:], max(last, lasts[-1])]
-    gaps: list[float] = ((pl.Series(ends) - pl.Series(lasts)).clip(lower_bound=0) / SECOND).to_list()
-    for lo, hi in outages:  # only gaps that an outage touches have to be looked at
-        for index in range(bisect_left(ends, lo), min(len(ends), bisect_right(lasts, hi) + 1)):
-            there = ends[index] - lasts[index] - absent(lasts[index], ends[index], outages)
-            gaps[index] = max(0, there) / SECOND
-    rates = local_rates(seconds, gaps)
-    costs = prices(seconds["n"].to_list(), gaps)
-    gains = [0.9 * rate * gap - cost for rate, gap, cost in zip(rates, gaps, costs, strict=True)]
+    """Find the silences of one service; time in which it was not there does not count.
+
+    ``seconds``: a row for each second with lines (second, n, first_us, last_us), and what becomes of it: the gap after it (``end``, ``gap`` in
+    seconds) and the usual ``rate`` around it.
+    """
+    ends = pl.col("first_us").shift(-1, fill_value=max(last, int(seconds["last_us"][-1])))
+    table = seconds.with_columns(end=ends).with_columns(
+        gap=(pl.col("end") - pl.col("last_us")).clip(lower_bound=0) / SECOND
+    )
+    table = without(table, outages)
+    table = table.with_columns(rate=local_rates(table))
+    gains = table.select(0.9 * pl.col("rate") * pl.col("gap") - prices(table)).to_series()
     spans = segments(gains)
+    edges = [table["second"][row] for lo, hi, _ in spans for row in (lo, min(hi + 1, table.height - 1))]
+    near = part.filter(pl.col("second").is_in(edges))
+    return [silence for span in spans if (silence := build(service, table, near, span))]
+
+
+def without(table: pl.DataFrame, outages: list[tuple[int, int]]) -> pl.DataFrame:
+    """Shorten the gaps that outages touch by the time in which the process was not there."""
+    lasts, ends = table["last_us"], table["end"]
+    absent: Counter[int] = Counter()
+    for lo, hi in outages:
+        for index in range(
+            ends.search_sorted(lo, side="left"),
+            min(table.height, lasts.search_sorted(hi, side="right") + 1),
+        ):
+            absent[index] += max(0, min(ends[index], hi) - max(lasts[index], lo))
+    if not absent:
+        return table
+    rows = list(absent)
+    there = [max(0, ends[index] - lasts[index] - absent[index]) / SECOND for index in rows]
+    return table.with_columns(gap=table["gap"].scatter(rows, there))
+
+
+def prices(table: pl.DataFrame) -> pl.Expr:
+    """Tell what the lines after each gap take from the score: little if they are a backlog printed at once.
+
+    A stalled process that gets a turn prints for a second or two everything that had piled up: a backlog begins after a pause, and goes
+    on with the bursts that follow closely.
+    """
+    usual, pause = middle(table["n"]) or 0.0, max(PART_US / SECOND, 2 * (middle(table["gap"]) or 0.0))
+    burst = pl.col("n").shift(-1) >= BACKLOG * usual
+    begins, goes_on = burst & (pl.col("gap") >= pause), burst & (pl.col("gap") <= CLOSELY_S)
+    backlog = (
+        pl.when(begins)
+        .then(pl.lit(value=True))
+        .when(goes_on.fill_null(value=False))
+        .then(None)
+        .otherwise(pl.lit(value=False))
+        .forward_fill()
+    )
+    return pl.when(backlog).then(0.5).otherwise(QUIETER)
+
+
+def local_rates(table: pl.DataFrame) -> pl.Series:
+    """Return the usual rate around each second with lines, in such seconds per second."""
+    usual = (middle(table["gap"][:-1]) or 0.0) if table.height > 1 else 1.0
+    cap = max(TRIM * usual, 2.0)
+    around = (
+        table.select(
+            at=pl.from_epoch("first_us", time_unit="us"),
+            exposure=pl.col("gap").clip(lower_bound=1.0, upper_bound=cap),
+        )
+        .rolling(index_column="at", period=f"{2 * WINDOW_US}us", offset=f"-{WINDOW_US}us", closed="both")
+        .agg(n=pl.len(), exposure=pl.col("exposure").sum())
+    )
+    return around["n"] / around["exposure"]
+
+
+def segments(gains: pl.Series) -> list[tuple[int, int, float]]:
+    """Return (first gap, last gap, score) of the spans whose summed gain is highest.
+
+    A span that is told lies where the sum since its last low has come near to :data:`ENOUGH`: only such stretches are walked through.
+    """
+    summed = gains.cum_sum()
+    low = pl.min_horizontal(pl.col("summed").cum_min().shift(1), 0.0)
+    walks = (
+        pl.DataFrame({"gain": gains, "summed": summed})
+        .with_row_index("row")
+        .with_columns(raised=pl.col("summed") - low)
+        .with_columns(walk=(pl.col("raised") <= 0).cum_sum())
+        .group_by("walk", maintain_order=True)
+        .agg(pl.col("row").min(), pl.len(), pl.col("raised").max())
+        .filter(pl.col("raised") >= ENOUGH - SLACK)
+    )
     return [
-        silence
-        for lo, hi, score in spans
-        if (silence := build(service, seconds, gaps, rates, ends, (lo, hi, score)))
+        (row + lo, row + hi, score)
+        for _, row, length, _ in walks.iter_rows()
+        for lo, hi, score in highest(gains[row : row + length].to_list())
     ]
 
 
-def prices(counts: list[int], gaps: list[float]) -> list[float]:
-    """Return what the lines after each gap take from the score: little if they are a backlog printed at once.
-
-    A stalled process that gets a turn prints for a second or two everything that had piled up.
-    """
-    usual, pause = median(counts), max(PART_US / SECOND, 2 * median(gaps))
-    prices_: list[float] = []
-    backlog = False
-    for index, gap in enumerate(gaps):
-        burst = index + 1 < len(counts) and counts[index + 1] >= BACKLOG * usual
-        backlog = burst and (gap >= pause or (backlog and gap <= 1.5))
-        prices_.append(0.5 if backlog else QUIETER)
-    return prices_
-
-
-def absent(start: int, end: int, outages: list[tuple[int, int]]) -> int:
-    """Return how long of a gap the process was not there, in microseconds."""
-    return sum(max(0, min(end, hi) - max(start, lo)) for lo, hi in outages)
-
-
-def local_rates(seconds: pl.DataFrame, gaps: list[float]) -> list[float]:
-    """Return the usual rate around each second with lines, in such seconds per second."""
-    usual = median(gaps[:-1]) if len(gaps) > 1 else 1.0
-    cap = max(TRIM * usual, 2.0)
-    table = seconds.select("first_us").with_columns(
-        at=pl.from_epoch("first_us", time_unit="us"),
-        exposure=pl.Series([min(gap, cap) for gap in gaps]).clip(lower_bound=1.0),
-    )
-    around = table.rolling(
-        index_column="at", period=f"{2 * WINDOW_US}us", offset=f"-{WINDOW_US}us", closed="both"
-    ).agg(n=pl.len(), exposure=pl.col("exposure").sum())
-    return (around["n"] / around["exposure"]).to_list()
-
-
-def segments(gains: list[float]) -> list[tuple[int, int, float]]:
-    """Return (first gap, last gap, score) of the spans whose summed gain is highest."""
+def highest(gains: list[float]) -> list[tuple[int, int, float]]:
+    """Return (first gap, last gap, score) of the spans whose summed gain is highest, within one stretch."""
     found: list[tuple[int, int, float]] = []
     score, start, best, best_at = 0.0, 0, 0.0, -1
     for index, gain in enumerate(gains):
@@ -151,40 +194,44 @@ def segments(gains: list[float]) -> list[tuple[int, int, float]]:
 
 
 def build(
-    service: str,
-    seconds: pl.DataFrame,
-    gaps: list[float],
-    rates: list[float],
-    ends: list[int],
-    span: tuple[int, int, float],
+    service: str, table: pl.DataFrame, near: pl.DataFrame, span: tuple[int, int, float]
 ) -> Silence | None:
-    """Describe one span: its parts, what was expected, and the burst after it."""
+    """Describe one span: its parts, what was expected, and the burst after it; ``near`` has the lines at its edges."""
     lo, hi, score = span
-    lasts, counts = seconds["last_us"].to_list(), seconds["n"].to_list()
-    last_gap = hi == seconds.height - 1
-    start, end = lasts[lo], ends[hi]
+    last_gap = hi == table.height - 1
+    rows = table[lo : hi + 1]
+    start, end = int(rows["last_us"][0]), int(rows["end"][-1])
     if end - start < SHORTEST_US:
         return None
-    quiet = [i for i in range(lo, hi + 1) if ends[i] - lasts[i] >= PART_US]
-    parts = tuple((lasts[i], ends[i]) for i in quiet)
-    bursts = tuple(printed_after(seconds, i) for i in quiet)
-    burst = printed_after(seconds, hi)
-    tail, head = seconds["tail"][lo], seconds["head"][hi + 1] if not last_gap else None
-    mean = sum(counts) / len(counts)
+    quiet = rows.with_row_index("row", offset=lo).filter(pl.col("end") - pl.col("last_us") >= PART_US)
+    bursts = printed_after(table, pl.Series([*quiet["row"], hi], dtype=pl.Int64))
+    tail = edge(near, rows["second"][0], "last")
+    head = None if last_gap else edge(near, table["second"][hi + 1], "first")
+    expected = sum((rows["gap"] * rows["rate"]).to_list()) * (int(table["n"].sum()) / table.height)
     return Silence(
-        service=service, start=start, end=None if last_gap else end, expected=round(sum(gaps[i] * rates[i] for i in range(lo, hi + 1)) * mean, 1),
-        found=sum(counts[lo + 1 : hi + 1]), burst_after=burst, parts=parts, score=round(score, 2),
-        before=Ref(tail["source"], tail["last_line"]), after=Ref(head["source"], head["first_line"]) if head else None, bursts=bursts,
+        service=service, start=start, end=None if last_gap else end, expected=round(expected, 1), found=int(rows["n"][1:].sum()),
+        burst_after=bursts[-1], parts=tuple(quiet.select("last_us", "end").iter_rows()), score=round(score, 2), before=tail, after=head, bursts=tuple(bursts[:-1]),
     )  # fmt: skip
 
 
-def printed_after(seconds: pl.DataFrame, gap: int) -> int:
-    """Return how many lines came at once after a gap."""
-    if gap + 1 >= seconds.height:
-        return 0
-    limit = seconds["first_us"][gap + 1] + BURST_US
-    later = seconds.slice(gap + 1, 3)
-    return int(later.filter(pl.col("first_us") <= limit)["n"].sum())
+def edge(lines: pl.DataFrame, second: int, which: str) -> Ref:
+    """Return the ``first`` or the ``last`` line of a second."""
+    rows = lines.filter(pl.col("second") == second)
+    places = rows.select(pl.struct("source", f"{which}_line").sort_by(f"{which}_us", "source")).to_series()
+    return Ref(*places[0 if which == "first" else -1].values())
+
+
+def printed_after(table: pl.DataFrame, gaps: pl.Series) -> list[int]:
+    """Return how many lines came at once after each gap: in the next second with lines and in what follows it closely."""
+    total = pl.Series([0] * len(gaps))
+    begins = None
+    for step in (1, 2, 3):
+        index = gaps + step
+        later = table.select("first_us", "n")[index.clip(upper_bound=table.height - 1)]
+        begins = later["first_us"] if begins is None else begins
+        close = (index < table.height) & (later["first_us"] <= begins + BURST_US)
+        total += close.cast(pl.Int64) * later["n"]
+    return total.to_list()
 
 
 PLUG = Analysis(

@@ -14,7 +14,6 @@ from forensics.model.facts import (
     Alert,
     BlindGap,
     Detectability,
-    Due,
     Facts,
     Incidents,
     Probes,
@@ -81,7 +80,8 @@ def replayed(series: Series, rule: int, alerts: tuple[Alert, ...]) -> list[Repla
     grace, period = round((series.timeout_s or 0) * SECOND), round(series.period_s * SECOND)
     explained: set[int] = set()
     found: list[Replay] = []
-    for run in runs(series):
+    # A check that the monitor itself calls up ends a run, however slow its answer was.
+    for run in series.runs("failed"):
         refs = tuple(due.ref for due in run if due.ref)
         if len(run) < rule:
             found.append(Replay(series.name, rule, len(run), None, None, "not_met", refs[:2]))
@@ -108,20 +108,6 @@ def replayed(series: Series, rule: int, alerts: tuple[Alert, ...]) -> list[Repla
         if alert.at not in explained and first + rule * period <= alert.at <= series.dues[-1].at + period
     ]
     return sorted(found, key=lambda one: (one.due or one.alerted or 0, one.verdict))
-
-
-def runs(series: Series) -> list[list[Due]]:
-    """Return the runs of failed checks; one that the monitor itself calls up ends a run, however slow its answer was."""
-    found: list[list[Due]] = []
-    open_ = False
-    for due in series.dues:
-        failed = due.state == "failed"
-        if failed:
-            if not open_:
-                found.append([])
-            found[-1].append(due)
-        open_ = failed
-    return found
 
 
 def left_off(series: Series) -> tuple[int, int, int, Ref, Ref] | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.formats import heads
-from forensics.formats.bare import CONTINUES
+from forensics.formats.continued import FURTHER_BARE
 from forensics.formats.heads import ANSI
 from forensics.formats.inner import level
 from forensics.formats.text import any_stamp, lines_of
@@ -36,7 +36,7 @@ TIME_OF_DAY = r"\b\d{1,2}:\d\d:\d\d\b|\b1\d{9}"
 TIMELESS = 0.25
 """Largest share of lines that hold a time where a text counts as one without times."""
 STAMPED = re.compile(STAMP)
-FURTHER = re.compile(CONTINUES)
+FURTHER = re.compile(FURTHER_BARE)
 DATED = "its format is not known: lines are taken as they stand, with the time near their beginning"
 ODD = "its lines carry times that are not understood, so that nothing in it can be placed: describe its format (forensics formats, --formats DIR)"
 UNDATED = (
@@ -47,7 +47,7 @@ UNDATED = (
 
 def share(head: bytes) -> float:
     """Share of the record starts of a head that have a time near their beginning."""
-    return heads.share(heads.without(heads.lines(head), CONTINUES, STAMP), STAMP)
+    return heads.share(heads.without(heads.lines(head), FURTHER_BARE, STAMP), STAMP)
 
 
 def begins(_before: Sequence[bytes], line: bytes) -> bool:
@@ -80,7 +80,7 @@ def parse(data: bytes, *, dated: bool) -> Parsed:
         ts, naive = pl.coalesce(stamp, *spelled), local | (stamp.is_null() & spelled[0].is_not_null())
         start = ts.is_not_null()
     else:
-        start = ~pl.col("message").str.contains(CONTINUES)
+        start = ~pl.col("message").str.contains(FURTHER_BARE)
     table = table.with_columns(ts=ts, naive=naive, start=start).with_columns(record=pl.col("start").cum_sum())
     left = table.filter((pl.col("record") == 0) & pl.lit(dated))
     kept = table.filter((pl.col("record") > 0) | pl.lit(not dated)).with_columns(

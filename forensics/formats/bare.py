@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.formats import heads
+from forensics.formats.continued import FURTHER_BARE
 from forensics.formats.heads import ANSI
 from forensics.formats.text import is_offset, lines_of, stamp_and_zone
 from forensics.model.frames import least
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
     from forensics.model.plug import MessageFormat
 
-CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^\.\.\. \d+ (?:more|frames)|^[│╭╰}\])]|^(?:[A-Za-z_$][\w$]*\.)*(?:[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*|Error|Exception)(?::|$)|^\s*$"
-"""What a line of a multi-line message looks like when it carries no stamp of its own."""
 ASIDE = r"^#(?:Version|Fields|Software|Date|Start-Date|End-Date|Remark): |^OK$"
 """The head of a W3C log and Redis' answer to MONITOR: no part of any record."""
 NEEDS = {"request": "status", "sample": "value", "log": "message", "unit": "unit"}
@@ -101,7 +100,7 @@ class Head:
 @lru_cache(maxsize=8)
 def record_starts(head: bytes) -> Head:
     """Return the lines of a head that can begin a record, without colours and without a last line that is cut."""
-    return by_beginning(heads.without(heads.lines(head), f"{CONTINUES}|{ASIDE}", "$^"))
+    return by_beginning(heads.without(heads.lines(head), f"{FURTHER_BARE}|{ASIDE}", "$^"))
 
 
 def by_beginning(lines: Sequence[str]) -> Head:
@@ -227,8 +226,8 @@ def parse(data: bytes, fmt: MessageFormat, messages: Mapping[str, MessageFormat]
     rest = table.join(found[0].select("line"), on="line", how="anti")
     blank = rest.filter(pl.col("raw").str.strip_chars() == "")
     aside = rest.filter(pl.col("raw").str.contains(ASIDE))
-    cont = rest.filter(pl.col("raw").str.contains(CONTINUES)).join(blank, on="line", how="anti")
-    rest = rest.filter(~pl.col("raw").str.contains(f"{CONTINUES}|{ASIDE}"))
+    cont = rest.filter(pl.col("raw").str.contains(FURTHER_BARE)).join(blank, on="line", how="anti")
+    rest = rest.filter(~pl.col("raw").str.contains(f"{FURTHER_BARE}|{ASIDE}"))
     for other in order(messages):
         if not rest.height:
             break

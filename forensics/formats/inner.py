@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.formats import bare
+from forensics.formats.continued import FURTHER_SHIPPED
 from forensics.formats.heads import ANSI
 from forensics.formats.order import join_chunks, oldest_first
 from forensics.formats.text import is_offset, stamp, token_stamp
@@ -29,8 +30,6 @@ CHUNK_STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\
 DOCKER = r'^\{.*"log": ?".*"time": ?"'
 CRI = r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?P<stream>stdout|stderr) (?P<partial>[FP])(?::\S+)? (?P<body>(?s:.*))$"
 SYSLOG = r"^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)) (?P<host>[\w.:-]+) (?P<service>[^\[\]:\s]+)(?:\[(?P<pid>\d+)\])?: (?P<body>(?s:.*))$"
-CONTINUES = r"^[ \t]|^$|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^\.\.\. \d+ more|^[│╭╰}\])]|^(?:[A-Za-z_$][\w$]*\.)*(?:[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*|Error|Exception)(?::|$)"
-"""Lines of a message that a program wrote over several lines, each of which was shipped alone."""
 LEVELS = {
     **dict.fromkeys(("emerg", "emergency", "alert", "crit", "critical", "fatal", "panic", "fatal2", "fatal3", "fatal4"), "critical"),
     **dict.fromkeys(("err", "error", "severe", "failure", "error2", "error3", "error4"), "error"),
@@ -153,7 +152,9 @@ def own_times(records: pl.DataFrame) -> pl.DataFrame:
         return records
     own = pl.concat(found)
     table = table.join(own, on="row", how="left", maintain_order="left")
-    further = pl.col("message").str.contains(CONTINUES) & pl.col("own").is_null() & pl.col("ts").is_null()
+    further = (
+        pl.col("message").str.contains(FURTHER_SHIPPED) & pl.col("own").is_null() & pl.col("ts").is_null()
+    )
     starts = pl.when(~further).then(pl.col("row"))
     table = table.with_columns(start=starts.forward_fill().over("service"))
     first = [pl.col(name).first().over("service", "start") for name in ("own", "own_naive")]

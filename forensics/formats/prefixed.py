@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
 """RFC 3339 as every one of these programs writes it."""
 COLOURED = re.compile(ANSI.encode())
-CONTINUES = r"^[ \t]|^Traceback \(most recent|^During handling of|^The above exception|^Caused by:|^(?:[A-Za-z_$][\w$]*\.)*(?:[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*|Error|Exception)(?::|$)"
-"""What a further line of a message looks like where only the first is stamped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,6 @@ import polars as pl
 from forensics.model import schema
 
 SECOND = 1_000_000
-QUARTER = 900 * SECOND
-"""Zones differ by quarters of an hour: what remains of a difference without a zone is a delay."""
 BUFFERED_US = 2 * SECOND
 """Delay from which a line counts as having lain in a buffer."""
 LINES = 20
@@ -32,7 +30,7 @@ def late(lags: pl.DataFrame) -> pl.DataFrame:
     )
     usual = total.unique(KEYS, keep="first", maintain_order=True).select(*KEYS, usual="quarter")
     rows = lags.join(usual, on=KEYS).with_columns(
-        ((pl.col("quarter") - pl.col("usual")) * QUARTER + pl.col(name)).alias(name)
+        ((pl.col("quarter") - pl.col("usual")) * schema.QUARTER + pl.col(name)).alias(name)
         for name in ("least", "most")
     )
     found = (
@@ -58,7 +56,7 @@ def moved(frame: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     if not found.height or not frame.height:
         return frame
     rows = frame.join(found, on=KEYS, how="left", maintain_order="left")
-    zone = pl.when(pl.col("own_naive")).then(pl.col("usual") * QUARTER).otherwise(0)
+    zone = pl.when(pl.col("own_naive")).then(pl.col("usual") * schema.QUARTER).otherwise(0)
     delay = pl.col("ts") - pl.col("own_us") - zone - pl.col("least")
     delay = pl.when(delay >= BUFFERED_US).then(delay).otherwise(0).fill_null(0)
     return rows.with_columns(pl.col(name) - delay for name in MOVED if name in rows.columns).select(

@@ -13,14 +13,13 @@ import polars as pl
 
 from forensics.formats import heads
 from forensics.ingest.understand import route, template
-from forensics.model.schema import FRAMES
+from forensics.model.schema import FRAMES, QUARTER
 
 if TYPE_CHECKING:
     from forensics.signatures import Matcher
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
-QUARTER = 15 * MINUTE
 ARRIVALS_PER_MINUTE = 12
 """A client that asks for one route more often than this within a minute is no probe."""
 HITS_PER_MINUTE = 2000

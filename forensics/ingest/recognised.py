@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.formats import bare
-from forensics.ingest.understand import CHAIN, CONTINUATION, EXCEPTION, name_services
+from forensics.formats.continued import CHAIN, CONTINUATION, EXCEPTION
+from forensics.ingest.understand import name_services
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.formats.bare import NEEDS, has_year, order
+from forensics.formats.continued import CHAIN, CONTINUATION, EXCEPTION
 from forensics.formats.starts import start
 from forensics.formats.text import is_offset, stamp_and_zone
 
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 
     from forensics.model.plug import MessageFormat
 
-EXCEPTION = r"^(?:\s*\| )?(?:[A-Za-z_$][\w$]*\.)*(?:[A-Z][\w$]*(?:Error|Exception|Timeout|TimedOut|Interrupt|Exit|Fault|Iteration|Unavailable|Cancelled|Refused|Closed|Full|Empty)[\w$]*|Exception)(?::|$)|^Error: "
-"""A line at column 0 that names an exception class: it ends a traceback, or it is one without frames."""
-CHAIN = r"^(?:\s*\| )?(?:During handling of the above exception|The above exception was the direct cause)"
-CONTINUATION = r"^\s|^Caused by: |^\[cause\]: |^$|^Traceback \(most recent call last\)|^\.\.\. \d+ (?:more|frames)|^[│╭╰}\])]"
-"""Lines that continue the record above although each has a stamp of its own."""
 DURATION = r"(?:\((?P<bracket>\d+(?:\.\d+)?) ?ms\)$|\bafter (?P<after>\d+(?:\.\d+)?) ?ms\b|\s(?P<last>\d+(?:\.\d+)?) ?ms$)"
 """How long an operation took, where a log line says so at its end."""
 MASKS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -372,6 +373,11 @@ class Series:
     def at(self, *states: str) -> tuple[Due, ...]:
         """Return the dues of some states."""
         return tuple(due for due in self.dues if due.state in states)
+
+    def runs(self, *states: str) -> tuple[tuple[Due, ...], ...]:
+        """Return the runs of dues of some states, one after the other; a due of any other state ends a run."""
+        stretches = groupby(self.dues, key=lambda due: due.state in states)
+        return tuple(tuple(stretch) for inside, stretch in stretches if inside)
 
 
 @dataclass(frozen=True, slots=True)

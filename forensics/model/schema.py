@@ -34,6 +34,10 @@ its numbering, the monotonic clock of the boot, and the receipt by the wall cloc
 of (``parts``; null: one).
 """
 
+QUARTER = 900_000_000
+"""Microseconds of a unit of ``quarter`` and ``usual``: zones differ by quarters of an hour, so what remains of a difference without a
+zone is a delay."""
+
 KEYS: dict[str, pl.DataType] = {"source": pl.UInt16(), "shard": pl.UInt32()}
 """Where a row of a digest came from."""
 

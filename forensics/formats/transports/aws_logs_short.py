@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forensics.formats import heads
-from forensics.formats.prefixed import CONTINUES, Prefix, prefixed_transport
+from forensics.formats.continued import FURTHER
+from forensics.formats.prefixed import Prefix, prefixed_transport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ PLUG = prefixed_transport(
     Prefix(
         pattern=PATTERN,
         time="%Y-%m-%dT%H:%M:%S",
-        continuation=CONTINUES,
+        continuation=FURTHER,
         score=scored,
     ),
     ("2026-11-29T12:14:31 INFO: ok", "2026-11-29T12:14:32 ERROR boom"),

@@ -14,7 +14,8 @@ import polars as pl
 
 from forensics.formats import heads
 from forensics.formats.cloudwatch import stream_parts
-from forensics.formats.prefixed import CONTINUES, Prefix, prefixed_transport
+from forensics.formats.continued import FURTHER
+from forensics.formats.prefixed import Prefix, prefixed_transport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ PLUG = prefixed_transport(
     "aws_logs_tail",
     "aws logs tail",
     "when the event happened, as its sender says",
-    Prefix(pattern=PATTERN, continuation=CONTINUES, finish=finish, score=scored),
+    Prefix(pattern=PATTERN, continuation=FURTHER, finish=finish, score=scored),
     (
         "2026-11-29T12:14:31.123000+00:00 api/web/0123 INFO: ok",
         "2026-11-29T12:14:32.000000+00:00 2026/11/29/[$LATEST]0f9e6bc1 ERROR boom",

@@ -15,7 +15,8 @@ from pathlib import Path  # noqa: TC003 - part of the plug's signature
 from typing import TYPE_CHECKING
 
 from forensics.formats import heads
-from forensics.formats.prefixed import CONTINUES, Prefix, prefixed_transport
+from forensics.formats.continued import FURTHER
+from forensics.formats.prefixed import Prefix, prefixed_transport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ PLUG = replace(
         "cloudwatch_export",
         "CloudWatch Logs exported to S3",
         "when the event happened, as its sender says",
-        Prefix(pattern=PATTERN, continuation=CONTINUES, score=scored),
+        Prefix(pattern=PATTERN, continuation=FURTHER, score=scored),
         ("2026-11-29T12:14:31.123Z INFO: ok", "2026-11-29T12:14:30.000Z out of order"),
         reference="AWS, Exporting log data to Amazon S3",
     ),

@@ -15,7 +15,7 @@ import re
 import polars as pl
 
 from forensics.formats import heads
-from forensics.formats.bare import CONTINUES
+from forensics.formats.continued import FURTHER_BARE
 from forensics.formats.text import lines_of
 from forensics.model.frames import least
 from forensics.model.plug import Parsed, Transport
@@ -42,7 +42,7 @@ CENTURY = 2000
 
 def sniff(head: bytes) -> float:
     """Share of lines that are banners or have a time of day, where the first of them is a banner."""
-    lines = heads.without(heads.lines(head), CONTINUES, TIMED)
+    lines = heads.without(heads.lines(head), FURTHER_BARE, TIMED)
     banners, timed = heads.fitting(lines, BANNER), heads.fitting(lines, TIMED)
     if not banners or not timed or lines.index(banners[0]) > lines.index(timed[0]):
         return 0.0
@@ -56,7 +56,7 @@ def parse(data: bytes) -> Parsed:
         pl.col("full").str.extract_groups(TIMED).struct.unnest(),
         banner=pl.col("full").str.contains(BANNER),
         blank=pl.col("full").str.strip_chars() == "",
-        further=pl.col("full").str.contains(CONTINUES),
+        further=pl.col("full").str.contains(FURTHER_BARE),
     )
     banners = table.filter("banner")
     days, note = read_days(banners["full"].to_list())

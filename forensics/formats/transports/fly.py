@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.formats.prefixed import CONTINUES, STAMP, Prefix, prefixed_transport
+from forensics.formats.continued import FURTHER
+from forensics.formats.prefixed import STAMP, Prefix, prefixed_transport
 
 PATTERN = rf"^(?:\S+(?:\[[0-9a-z]*\])? [a-z]{{3}} )?(?P<time>{STAMP}) (?:{STAMP} )?(?P<provider>[a-z][\w-]*)(?:\[(?P<pid>[0-9a-z]*)\])? (?P<region>[a-z]{{3}}) ?\[(?P<level>[a-z]+)\] ?(?P<message>.*)$"
 
@@ -28,7 +29,7 @@ PLUG = prefixed_transport(
     "fly",
     "fly logs",
     "receipt of the line by the platform",
-    Prefix(pattern=PATTERN, continuation=CONTINUES, finish=finish),
+    Prefix(pattern=PATTERN, continuation=FURTHER, finish=finish),
     (
         '2026-11-29T12:14:31Z app[148e21] ams [info] INFO:     203.0.113.4:0 - "GET / HTTP/1.1" 200 OK',
         "2026-11-29T12:14:32Z proxy[148e21] ams [error] could not find a good candidate within 90 attempts at load balancing",

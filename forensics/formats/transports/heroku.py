@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.formats.prefixed import CONTINUES, Prefix, prefixed_transport
+from forensics.formats.continued import FURTHER
+from forensics.formats.prefixed import Prefix, prefixed_transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ PLUG = prefixed_transport(
     "when the dyno or the platform wrote the line",
     Prefix(
         pattern=PATTERN,
-        continuation=CONTINUES,
+        continuation=FURTHER,
         finish=finish,
         notes=notes,
         caps={

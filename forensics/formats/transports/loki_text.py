@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.formats import heads
+from forensics.formats.continued import FURTHER
 from forensics.formats.envelopes import POD, SERVICE, SEVERITY, first_of
 from forensics.formats.inner import level
-from forensics.formats.prefixed import CONTINUES, Prefix, prefixed_transport
+from forensics.formats.prefixed import Prefix, prefixed_transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,7 +58,7 @@ PLUG = prefixed_transport(
     "what the sender stamped (Loki's entry time), in seconds",
     Prefix(
         pattern=PATTERN,
-        continuation=CONTINUES,
+        continuation=FURTHER,
         aside=ASIDE,
         finish=finish,
         score=scored,
