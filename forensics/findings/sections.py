@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.findings.hypotheses import fill, load
+from forensics.findings.lines_told import told
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
     Background,
@@ -62,6 +63,7 @@ def all_findings(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[F
         times(signals),
         impact(signals),
         mechanism(signals, verdicts),
+        told(signals),
         alert(signals),
         recurrence(signals),
         noise(signals),
