@@ -109,17 +109,18 @@ def failed_probe(second: float, *, kind: str = "Readiness", pod: str = "api-5f",
     return PROBED.format(at=at, second=second, type=kind, pod=pod, output=output) + "\n"
 
 
-def cluster(folder: Path, rows: list[tuple[int, str, str]], lines: list[str]) -> dict[str, EventGroup]:
-    """Read events (second, object, message) beside the journal of a kubelet; return the groups by signature."""
+def cluster(folder: Path, rows: list[tuple[int, str, str]], lines: list[str]) -> dict[str, list[EventGroup]]:
+    """Read events (second, object, message) beside the journal of a kubelet; return the groups by signature, one a pod."""
     head = f"{'LAST SEEN':<23}{'TYPE':<10}{'REASON':<12}{'OBJECT':<18}MESSAGE\n"
     text = "".join(
         f"{f'2026-11-29T12:24:{at:02}Z':<23}{'Warning':<10}{'Unhealthy':<12}{'pod/' + pod:<18}{said}\n" for at, pod, said in rows
     )  # fmt: skip
     (folder / "events.txt").write_text(head + text, encoding="utf-8")
     (folder / "kubelet.log").write_text("".join(lines), encoding="utf-8")
-    return {
-        one.signature: one for one in pipeline.investigate([str(folder)], Options()).facts[Events].groups
-    }
+    found: dict[str, list[EventGroup]] = {}
+    for one in pipeline.investigate([str(folder)], Options()).facts[Events].groups:
+        found.setdefault(one.signature, []).append(one)
+    return found
 
 
 def test_what_two_observers_tell_of_one_instant_is_one_event(tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_what_two_observers_tell_of_one_instant_is_one_event(tmp_path: Path) -> 
         [failed_probe(10.402), failed_probe(25.118)],
     )
 
-    one = found["kubelet.probe-failed"]
+    (one,) = found["kubelet.probe-failed"]
     assert (one.events, one.also, one.mute, one.apart_s) == (3, 2, 1, (15.0, 8.0))
     assert "kubelet.prober" not in found
 
@@ -149,8 +150,9 @@ def test_another_pod_another_probe_and_another_instant_are_events_of_their_own(t
         ],
     )
 
-    assert (found["kubelet.probe-failed"].events, found["kubelet.probe-failed"].also) == (2, 1)
-    assert found["kubelet.prober"].events == 3
+    told = [(one.service, one.events, one.also) for one in found["kubelet.probe-failed"]]
+    assert told == [("api-5f", 1, 0), ("web-9c", 1, 1)]
+    assert [one.events for one in found["kubelet.prober"]] == [3]
 
 
 def test_what_is_not_over_is_named(tmp_path: Path) -> None:
@@ -167,8 +169,8 @@ def test_what_is_not_over_is_named(tmp_path: Path) -> None:
 
 def test_a_server_that_is_back_ends_its_outage(tmp_path: Path) -> None:
     """Each server of a backend is down for its own time."""
-    down = "Server shop/{} is DOWN, reason: Layer4 timeout, check duration: 2001ms. 1 active and 0 backup servers left. 0 sessions active, 0 requeued, 0 remaining in queue."
-    up = "Server shop/{} is UP, reason: Layer7 check passed, code: 200, check duration: 3ms. 2 active and 0 backup servers online. 0 sessions requeued, 0 total in queue."
+    down = "lb-1 haproxy[8]: Server shop/{} is DOWN, reason: Layer4 timeout, check duration: 2001ms. 1 active and 0 backup servers left. 0 sessions active, 0 requeued, 0 remaining in queue."
+    up = "lb-1 haproxy[8]: Server shop/{} is UP, reason: Layer7 check passed, code: 200, check duration: 3ms. 2 active and 0 backup servers online. 0 sessions requeued, 0 total in queue."
     (group,) = groups(
         tmp_path,
         [(1.0, down.format("a")), (4.0, down.format("b")), (9.0, up.format("b")), (21.0, up.format("a"))],
