@@ -38,7 +38,7 @@ SHOWN = 12
 """Events up to which each is kept with its begin and end."""
 TWICE = 3 * SECOND // 2
 """What two observers tell of one event lies within this: one of them writes whole seconds."""
-CHECKS = ("probe", "monitor_down")
+CHECKS = ("probe",)
 """Families of checks, whose distances tell how often something asks."""
 REASONS = ("output", "reason", "error")
 """Parameters in which a line says why."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from forensics.findings.signals import MINUTE, SECOND
@@ -26,6 +28,13 @@ TRIGGERS = ("gateway_health",)
 """Families of events that tell of a server behind a relay."""
 STARTS = 30 * SECOND
 """Trouble that begins so soon after its trigger is set beside it: a check or a wait may lie between."""
+PHASES = (
+    ("dns", "start", "dns"),
+    ("connect", "dns", "connect"),
+    ("tls", "tls_start", "tls"),
+    ("response", "conn", "response"),
+)
+"""Phases of a probe over HTTP: name, and the instants from which and to which each lasts."""
 MOST = 3
 """Of each kind so many are told."""
 
@@ -37,6 +46,7 @@ def told(signals: Signals) -> Iterator[Finding]:
     yield from ended_workers(signals)
     yield from blocked(signals)
     yield from outlasted(signals)
+    yield from phases(signals)
 
 
 def near(signals: Signals, first: int, last: int) -> bool:
@@ -203,3 +213,58 @@ def trouble(signals: Signals) -> Iterator[tuple[int, Ref]]:
         for due in series.at("failed", "missed", "late"):
             if lo <= due.at <= hi and due.ref:
                 yield due.at, due.ref
+
+
+def phases(signals: Signals) -> Iterator[Finding]:
+    """Tell in which phase a failed probe spent its time, and which it never reached."""
+    failed = signals.hits("blackbox-exporter.probe-failed").sort("ts", "source", "line")
+    rows = signals.hits("blackbox-exporter.timings", "blackbox-exporter.resolving").sort(
+        "ts", "source", "line"
+    )
+    for row in failed.head(MOST).iter_rows(named=True):
+        took = signals.known.signatures[row["signature"]].typed(json.loads(row["parameters"]))["duration"]
+        if not isinstance(took, float):
+            continue
+        mine = [
+            one
+            for one in rows.iter_rows(named=True)
+            if one["source"] == row["source"] and row["ts"] - took * SECOND - SECOND <= one["ts"] <= row["ts"]
+        ]
+        timings = [json.loads(one["parameters"]) for one in mine if one["signature"].endswith(".timings")]
+        if not timings:
+            continue
+        spent = {name: apart(timings[-1].get(begin), timings[-1].get(end)) for name, begin, end in PHASES}
+        lookup = resolved(mine)
+        values = {
+            "service": row["service"], "at": row["ts"], "took": took, "never": [name for name in ("conn", "response") if never(timings[-1].get(name))],
+            "spent": {name: one for name, one in {**spent, **({"dns": lookup} if lookup else {})}.items() if one is not None},
+        }  # fmt: skip
+        refs = tuple(Ref(one["source"], one["line"]) for one in (*mine[-3:], row))
+        yield Finding("mechanism.phases", "mechanism", Grade.DERIVED, values, refs)
+
+
+def never(stamp: str | None) -> bool:
+    """Is an instant the zero of its program, so that it was never reached?"""
+    return stamp is not None and stamp.startswith("0001-")
+
+
+def apart(begin: str | None, end: str | None) -> float | None:
+    """Return the milliseconds between two instants, None where one was not reached."""
+    if begin is None or end is None or never(begin) or never(end):
+        return None
+    took = dt.datetime.fromisoformat(end) - dt.datetime.fromisoformat(begin)
+    return round(took / dt.timedelta(milliseconds=1), 2)
+
+
+def resolved(rows: list[dict[str, Any]]) -> float | None:
+    """Return the milliseconds that the name lookup took before the request, None where lines do not frame it."""
+    steps = [row for row in rows if row["signature"].endswith(".resolving")]
+    return next(
+        (
+            round((other["ts"] - one["ts"]) / 1000, 2)
+            for one, other in pairwise(steps)
+            if json.loads(one["parameters"])["step"] == "ing"
+            and json.loads(other["parameters"])["step"] == "ed"
+        ),
+        None,
+    )

@@ -151,3 +151,52 @@ def test_a_container_is_told_with_how_long_it_had_run(tmp_path: Path) -> None:
     assert judged.why == "restart.unhealthy"
     assert (outage.start - outage.since) / 1_000_000 == 1300
     assert (outage.end - outage.start) / 1_000_000 == 25
+
+
+HIKARI = "com.zaxxer.hikari.pool.HikariPool - HikariPool-3 - Timeout failure stats (total={t}, active={a}, idle={i}, waiting={w})"
+GONE = "ERROR a.b.Mail - java.sql.SQLTransientConnectionException: HikariPool-3 - Connection is not available, request timed out after {ms}ms."
+
+
+def test_waits_that_overlap_are_one_span(tmp_path: Path) -> None:
+    """Four waits of 20 s, begun within 90 ms: one burst; in three of four lines of counters no connection was idle."""
+    lines = []
+    for n in range(4):
+        lines += [
+            (40.0 + n * 0.03, f"DEBUG {HIKARI.format(t=6, a=6 - n // 3, i=n // 3, w=30 - n)}"),
+            (40.001 + n * 0.03, GONE.format(ms=20_000)),
+        ]
+    found = case(tmp_path, mail_log=stamped(lines))
+    (one,) = told(found, "mechanism.overlap")
+    (counted,) = told(found, "mechanism.counters")
+
+    assert (one.values["n"], one.values["within_ms"]) == (4, 90.0)
+    assert (one.values["last"] - one.values["first"]) / 1_000_000 == pytest.approx(20.09)
+    assert (counted.values["empty"], counted.values["lines"]) == (3, 4)
+
+
+def test_waits_one_after_another_do_not_overlap(tmp_path: Path) -> None:
+    """Each begins after the one before has ended."""
+    lines = [(10.0 + 8 * n, GONE.format(ms=5_000)) for n in range(5)]
+
+    assert told(case(tmp_path, mail_log=stamped(lines)), "mechanism.overlap") == []
+
+
+def probe(at: float, text: str) -> str:
+    """Return a line of a prober's log."""
+    return f'ts=2026-11-29T12:00:{at:09.6f}Z caller=http.go:1 module=http_2xx target=https://pay.example.test {text}\n'  # fmt: skip
+
+
+def test_a_failed_probe_is_told_phase_by_phase(tmp_path: Path) -> None:
+    """The name was found in 31 ms and TLS done in 24 ms; the response did not begin before the limit of 9.5 s."""
+    inner = "2026-11-29T09:00:{:09.6f}-03:00".format
+    text = (
+        probe(1.0, 'level=info msg="Beginning probe" probe=http timeout_seconds=9.5')
+        + probe(1.001, 'level=info msg="Resolving target address" target=pay.example.test ip_protocol=ip4')
+        + probe(1.032, 'level=info msg="Resolved target address" target=pay.example.test ip=192.0.2.7')
+        + probe(10.5, f'level=info msg="Response timings for roundtrip" roundtrip=0 start={inner(1.033)} dnsDone={inner(1.033)} connectDone={inner(1.041)} gotConn={inner(1.066)} responseStart=0001-01-01T00:00:00Z tlsStart={inner(1.041)} tlsDone={inner(1.065)} end=0001-01-01T00:00:00Z')
+        + probe(10.501, 'level=error msg="Probe failed" duration_seconds=9.501')
+    )  # fmt: skip
+    (one,) = told(case(tmp_path, prober_log=text), "mechanism.phases")
+
+    assert one.values["spent"] == {"dns": 31.0, "connect": 8.0, "tls": 24.0}
+    assert one.values["never"] == ["response"]
