@@ -183,7 +183,7 @@ def test_waits_one_after_another_do_not_overlap(tmp_path: Path) -> None:
 
 def probe(at: float, text: str) -> str:
     """Return a line of a prober's log."""
-    return f'ts=2026-11-29T12:00:{at:09.6f}Z caller=http.go:1 module=http_2xx target=https://pay.example.test {text}\n'  # fmt: skip
+    return f"ts=2026-11-29T12:00:{at:09.6f}Z caller=http.go:1 module=http_2xx target=https://pay.example.test {text}\n"  # fmt: skip
 
 
 def test_a_failed_probe_is_told_phase_by_phase(tmp_path: Path) -> None:
