@@ -1,17 +1,20 @@
 """What do lines tell of that is no failed operation: threads that were blocked, connections held for long, probes that failed?
 
 A text that is repeated while something lasts tells of one thing: lines that name the same thread, connection or job and whose
-beginnings (line minus the time that it states) agree are one event. A text that says that it is over closes it.
+beginnings (line minus the time that it states) agree are one event. A text that says that it is over closes it. What two
+observers tell of one instant is one event: the other's text only counts where the first is silent.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import EventGroup, Events, Facts
+from forensics.model.facts import EventGroup, Events, Facts, Span
 from forensics.model.plug import Analysis
 from forensics.model.signature import LIMITS
 from forensics.model.source import Ref
@@ -29,6 +32,16 @@ TOLD_ELSEWHERE = ("boot", "deploy", "gateway_flags", "journald", "lifecycle", "m
 MANAGERS = ("manager", "kernel")
 """Who starts and kills processes: what it says is told of restarts and of the host."""
 REFS = 12
+FEW = 4
+"""Events up to which each is told with its distance from the one before."""
+SHOWN = 12
+"""Events up to which each is kept with its begin and end."""
+TWICE = 3 * SECOND // 2
+"""What two observers tell of one event lies within this: one of them writes whole seconds."""
+CHECKS = ("probe",)
+"""Families of checks, whose distances tell how often something asks."""
+REASONS = ("output", "reason", "error")
+"""Parameters in which a line says why."""
 
 
 def events(evidence: Evidence, known: Known, facts: Facts) -> Events:
@@ -49,16 +62,67 @@ def events(evidence: Evidence, known: Known, facts: Facts) -> Events:
         (str(service), str(name)): part.sort("ts", "source", "line").to_dicts()
         for (service, name), part in hits.group_by("service", "signature", maintain_order=True)
     }
+    told = {
+        key: retold(rows, [row for (_, name), part in parts.items() if name == of for row in part])
+        for key, rows in parts.items()
+        if (of := wanted[key[1]].retells)
+    }
+    also = Counter(place for pairs in told.values() for place in pairs.values())
     groups = [
-        group(wanted[name], service, rows, parts.get((service, closing.get(name, "")), []), lines.get((service, name), len(rows)))
+        group(wanted[name], service, left, parts.get((service, closing.get(name, "")), []), lines.get((service, name), len(rows)) - len(rows) + len(left), also)
         for (service, name), rows in parts.items()
-        if not wanted[name].closes
+        if not wanted[name].closes and (left := [row for row in rows if place(row) not in told.get((service, name), {})])
     ]  # fmt: skip
     return Events(tuple(sorted(groups, key=lambda one: (one.signature, one.service))))
 
 
+def place(row: dict[str, Any]) -> Ref:
+    """Return where a line stands."""
+    return Ref(row["source"], row["line"])
+
+
+def retold(rows: list[dict[str, Any]], first: list[dict[str, Any]]) -> dict[Ref, Ref]:
+    """Return for lines of one observer the line of another that tells of the same event: near in time, and of the same thing."""
+    free = sorted(first, key=lambda row: row["ts"])
+    pods = {name for row in rows if (name := pod(row))}
+    pairs: dict[Ref, Ref] = {}
+    for row in rows:
+        said = json.loads(row["parameters"] or "{}")
+        near = [
+            other
+            for other in free
+            if abs(other["ts"] - row["ts"]) <= TWICE
+            and (other["service"] == pod(row) or other["service"] not in pods)
+            and all(said.get(key) in (None, value) for key, value in json.loads(other["parameters"] or "{}").items() if value and key not in REASONS)
+        ]  # fmt: skip
+        if near:
+            best = min(near, key=lambda other: abs(other["ts"] - row["ts"]))
+            free.remove(best)
+            pairs[place(row)] = place(best)
+    return pairs
+
+
+def pod(row: dict[str, Any]) -> str | None:
+    """Return the pod that a line names, without its namespace."""
+    said = json.loads(row["parameters"] or "{}").get("pod")
+    return said.rpartition("/")[2] if said else None
+
+
+def mute(row: dict[str, Any]) -> bool:
+    """Has a line a place for the reason, and none in it?"""
+    said = json.loads(row["parameters"] or "{}")
+    return any(name in said for name in REASONS) and not any(
+        (said.get(name) or "").strip() for name in REASONS
+    )
+
+
 def group(
-    signature: Signature, service: str, rows: list[dict[str, Any]], ends: list[dict[str, Any]], lines: int
+    signature: Signature,
+    service: str,
+    rows: list[dict[str, Any]],
+    ends: list[dict[str, Any]],
+    lines: int,
+    also: Counter[Ref],
 ) -> EventGroup:
     """Describe the events of one signature in one service."""
     merged: list[dict[str, Any]] = []
@@ -68,7 +132,12 @@ def group(
         began = row["ts"] - round((took or 0) * SECOND)
         same = latest.get(row["operation"]) if took is not None else None
         if same is not None and abs(same["began"] - began) <= AGREE:
-            same.update(ts=row["ts"], took=max(took or 0, same["took"] or 0), began=min(began, same["began"]))
+            same.update(
+                ts=row["ts"],
+                took=max(took or 0, same["took"] or 0),
+                began=min(began, same["began"]),
+                lines=same["lines"] + 1,
+            )
             continue
         merged.append(
             {
@@ -78,6 +147,7 @@ def group(
                 "took": took,
                 "row": row,
                 "over": None,
+                "lines": 1,
             }
         )
         if row["operation"] is not None:
@@ -100,7 +170,18 @@ def group(
         over=len(over) if ends else None,
         last_over=max((end["ts"] for end in over), default=None),
         longest_s=max((one["took"] for one in merged if one["took"] is not None), default=None),
-        refs=tuple(Ref(row["source"], row["line"]) for row in (*[one["row"] for one in merged], *over)[:REFS]),
+        refs=tuple(place(row) for row in (*[one["row"] for one in merged], *over)[:REFS]),
+        also=sum(also[place(row)] for row in rows), mute=sum(mute(row) for row in rows),
+        apart_s=tuple(round((other["began"] - one["began"]) / SECOND, 3) for one, other in pairwise(merged)) if len(merged) <= FEW and signature.family in CHECKS else (),
+        spans=tuple(span(one) for one in merged) if len(merged) <= SHOWN and (ends or signature.wait) else (),
+    )  # fmt: skip
+
+
+def span(one: dict[str, Any]) -> Span:
+    """Describe one event that lasts."""
+    over = one["over"]
+    return Span(
+        one["operation"], one["began"], one["ts"], over["ts"] if over else None, one["took"], one["lines"], place(one["row"]), place(over) if over else None
     )  # fmt: skip
 
 

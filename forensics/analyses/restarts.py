@@ -26,7 +26,7 @@ KINDS = {
     "systemd.watchdog-timeout": "watchdog", "systemd.failed-to-start": "failed", "kernel.oom-killed": "oom", "kernel.oom-invoked": "oom", "oomd.killed": "oom",
     "kernel.boot": "boot", "journalctl.boot-marker": "boot", "journalctl.boot-marker-old": "boot", "systemd.startup-finished": "boot",
     "gunicorn.worker-sigkill": "worker", "gunicorn.worker-ended": "worker", "uvicorn.child-died": "worker",
-    "uvicorn.startup-failed": "failed", "uvicorn.startup-complete": "ready", "docker.container-event": "container", "process.stop-signal": "stop", "kubelet.restart-by-probe": "unhealthy",
+    "uvicorn.startup-failed": "failed", "uvicorn.startup-complete": "ready", "n8n.ready": "ready", "docker.container-event": "container", "process.stop-signal": "stop", "kubelet.restart-by-probe": "unhealthy",
     "kubelet.stopping": "stop", "kubelet.container-started": "started",
 }  # fmt: skip
 """Signature to kind of lifecycle event."""
@@ -77,18 +77,20 @@ def outages(service: str, events: tuple[Lifecycle, ...]) -> list[Outage]:
     """Pair each end of a service with its next begin."""
     found: list[Outage] = []
     open_: list[Lifecycle] = []
+    since: int | None = None
     for event in (item for item in events if item.service == service):
         if event.kind in ENDS or (event.kind == "timeout" and open_):
             open_.append(event)
         elif event.kind in BEGINS and open_:
-            found.append(close(service, open_, event))
+            found.append(close(service, open_, event, since))
             open_ = []
+        since = event.at if event.kind in BEGINS else since
     if open_:
-        found.append(close(service, open_, None))
+        found.append(close(service, open_, None, since))
     return found
 
 
-def close(service: str, events: list[Lifecycle], begin: Lifecycle | None) -> Outage:
+def close(service: str, events: list[Lifecycle], begin: Lifecycle | None, since: int | None) -> Outage:
     """Make one outage of the events that ended a service and the one that began it again."""
     kinds = {event.kind for event in events}
     reason = (
@@ -105,7 +107,7 @@ def close(service: str, events: list[Lifecycle], begin: Lifecycle | None) -> Out
         else "unknown"
     )
     refs = tuple(event.ref for event in events) + ((begin.ref,) if begin else ())
-    return Outage(service, events[0].at, begin.at if begin else None, reason, refs)
+    return Outage(service, events[0].at, begin.at if begin else None, reason, refs, since)
 
 
 PLUG = Analysis(

@@ -9,6 +9,7 @@ import polars as pl
 
 from forensics.findings import activity, budget_link, pooler, upkeep
 from forensics.findings.hypotheses import fill, load
+from forensics.findings.lines_told import told
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
     Background,
@@ -63,6 +64,7 @@ def all_findings(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[F
         times(signals),
         impact(signals),
         mechanism(signals, verdicts),
+        told(signals),
         alert(signals),
         recurrence(signals),
         noise(signals),
@@ -75,6 +77,10 @@ NEAR_US = 600 * SECOND
 """Events this near to the incident are named."""
 LOCKS = 3
 """Holders of locks that are named."""
+OVERLAP = 3
+"""Waits from which it is told that they overlap."""
+ALL = 0.9
+"""Share of the waits in a window that one run of overlapping ones must hold to speak for the window."""
 COUNTERS = ("total", "active", "idle", "waiting")
 """What pools count of themselves."""
 GREEN = 2
@@ -431,6 +437,8 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
     )
     yield from counters(signals, pool)
     stalls = stalls_in_window(signals)
+    if not stalls:
+        yield from overlap(rows)
     if stalls and values["wait"] and values["failures"] >= 2:
         span = sum((stall.end or signals.window[1]) - stall.start for stall in stalls) / SECOND
         serial = int(span // values["wait"])
@@ -438,6 +446,29 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
             "mechanism.serial", "mechanism", Grade.DERIVED, {**values, "span": span, "serial": serial, "threads": max(0, values["failures"] - serial)}, Ref_of(rows, 1),
             formula=f"{round(span)} s / {values['wait']} s = {serial}",
         )  # fmt: skip
+
+
+def overlap(rows: pl.DataFrame) -> Iterator[Finding]:
+    """Tell for how long a caller was waiting at every moment: so long the pool had nothing for them."""
+    runs: list[list[tuple[int, int, Ref]]] = []
+    end = 0
+    waits = rows.filter(pl.col("began") < pl.col("ts")).sort("began", "ts")
+    for began, ts, source, line in waits.select("began", "ts", "source", "line").iter_rows():
+        if not runs or began > end:
+            runs.append([])
+        runs[-1].append((began, ts, Ref(source, line)))
+        end = max(end, ts)
+    longest = max(runs, key=lambda run: max(one[1] for one in run) - run[0][0], default=[])
+    if len(longest) < max(OVERLAP, ALL * waits.height):
+        return
+    last = max(longest, key=lambda one: one[1])
+    values = {
+        "n": len(longest),
+        "first": longest[0][0],
+        "last": last[1],
+        "within_ms": (longest[-1][0] - longest[0][0]) / 1000,
+    }
+    yield Finding("mechanism.overlap", "mechanism", Grade.DERIVED, values, (longest[0][2], last[2]))
 
 
 def locks_near(signals: Signals) -> list[LockGroup]:
@@ -473,10 +504,15 @@ def counters(signals: Signals, pool: FailureGroup) -> Iterator[Finding]:
         for name in COUNTERS
         if (numbers := [int(one[name]) for one, _ in said if str(one.get(name) or "").isdigit()])
     }
+    idle = [one["idle"] for one, _ in said if str(one.get("idle") or "").isdigit()]
     if len(ranges) >= 2:
         refs = tuple(ref for one, ref in said if any(one.get(name) for name in ranges))
         yield Finding(
-            "mechanism.counters", "mechanism", Grade.VERIFIED, {"ranges": ranges}, (*refs[:2], *refs[-2:])
+            "mechanism.counters",
+            "mechanism",
+            Grade.VERIFIED,
+            {"ranges": ranges, "empty": idle.count("0"), "lines": len(idle)},
+            (*refs[:2], *refs[-2:]),
         )
 
 

@@ -132,7 +132,7 @@ def first_answered(signals: Signals, incident: Incident) -> tuple[int, Series, R
         (due.at, series.name, series, due.ref)
         for series in watching(signals, incident)
         for due in series.at("answered")
-        if due.at >= incident.end and due.ref
+        if (due.answered or due.at) >= incident.end and due.ref
     ]
     best = min(found, key=lambda item: item[:2], default=None)
     return (best[0], best[2], best[3]) if best and best[3] else None

@@ -20,6 +20,7 @@ from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
     Continuity,
     Coverage,
+    Delays,
     Events,
     Failures,
     Locks,
@@ -34,7 +35,7 @@ from forensics.model.finding import Judgement, Verdict
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from forensics.findings.signals import Signals
     from forensics.model.facts import Due, FailureGroup
@@ -64,7 +65,7 @@ SILENT_WORKERS = ("gunicorn.worker-timeout", "puma.worker-timeout", "unicorn.wor
 """Failures of one kind that are more than an accident."""
 EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
-NO_JUMP = ("timesyncd.initial-sync", "celery.clock-drift")
+NO_JUMP = ("timesyncd.initial-sync", "celery.clock-drift", "celery.drift-times")
 """A clock that is set for the first time; and a text that late messages make as well as two hosts whose clocks differ."""
 
 
@@ -170,7 +171,7 @@ def process_stalled(signals: Signals) -> Weight:
             {"stall": longest, "kinds": sorted(kinds), "n": len(stalls), "last": signals.window[1]},
             refs[:8],
         )
-    if said := said_stalled(signals):
+    if said := said_stalled(signals) or read_late(signals):
         return said
     for series in signals.watchers():
         lo, hi = signals.window
@@ -216,6 +217,21 @@ def said_stalled(signals: Signals) -> Weight | None:
     n, signature, service, bound, longest, refs = max([*events, *failed], key=lambda one: one[:3])
     said = {"n": n, "title": signals.known.signatures[signature].title, "service": service, "least": bound == "at_least", "longest": longest}  # fmt: skip
     return Weight(Verdict.SUPPORTED, "stall.text", said, refs[:4])
+
+
+def read_late(signals: Signals) -> Weight | None:
+    """Messages that lay unread tell of a receiver that stood still; with its own silence they are two signs."""
+    lo, hi = signals.window
+    found = [
+        one
+        for one in signals.facts[Delays].backlogs
+        if one.sent_first <= hi + MINUTE and one.at >= lo - MINUTE
+    ]
+    if not found:
+        return None
+    best = max(found, key=lambda one: (one.silent_since is not None, one.oldest_s))
+    verdict = Verdict.SUPPORTED if best.silent_since is not None else Verdict.SUSPECTED
+    return Weight(verdict, "stall.backlog", {"backlog": best}, best.refs[:4])
 
 
 def db_slots_exhausted(signals: Signals) -> Weight:
@@ -346,11 +362,12 @@ def db_down(signals: Signals) -> Weight:
         "postgres.reinitializing",
     )
     if ended.height:
+        closed = not_accepting(signals)
         return Weight(
             Verdict.CONFIRMED if ended.height >= 2 else Verdict.SUPPORTED,
             "db_down.lifecycle",
-            {"n": ended.height},
-            signals.refs(ended),
+            {"n": ended.height, "closed": closed[:2] if closed else None},
+            (*signals.refs(ended), *(closed[2] if closed else ())),
         )
     refused = signals.hits(families=("server_limit",)).filter(
         pl.col("service").is_in(signals.services_in("postgres"))
@@ -383,6 +400,22 @@ def least(rows: pl.DataFrame) -> int:
     return int(rows["sure"].sum())
 
 
+def not_accepting(signals: Signals) -> tuple[int, int, tuple[Ref, ...]] | None:
+    """Return from when to when a server that was told to stop took no new connection; None where it does not say that it does again.
+
+    From the request on; sessions that are open may go on in a smart shutdown.
+    """
+    rows = signals.hits("postgres.shutdown-request", "postgres.ready").sort("ts", "source", "line")
+    for one, other in pairwise(rows.iter_rows(named=True)):
+        if (
+            one["service"] == other["service"]
+            and one["signature"] != "postgres.ready"
+            and other["signature"] == "postgres.ready"
+        ):
+            return one["ts"], other["ts"], (Ref(other["source"], other["line"]),)
+    return None
+
+
 def redis_failed(signals: Signals) -> Weight:
     """Timeouts of a client that stood still are a symptom; timeouts of one that went on are not."""
     rows = signals.inside(*REDIS)
@@ -409,9 +442,9 @@ def redis_failed(signals: Signals) -> Weight:
                 signals.refs(rows),
             )
         return Weight(Verdict.SUSPECTED, "redis.few", {"n": rows.height}, signals.refs(rows))
-    if late := [group for group in signals.groups(*REDIS) if counted(group) == "unanswered"]:
-        said = {"n": sum(group.failures for group in late), "service": late[0].service}
-        return Weight(Verdict.SUSPECTED, "redis.unanswered", said, late[0].refs[:3])
+    if slow := [group for group in signals.groups(*REDIS) if counted(group) == "unanswered"]:
+        said = {"n": sum(group.failures for group in slow), "service": slow[0].service}
+        return Weight(Verdict.SUSPECTED, "redis.unanswered", said, slow[0].refs[:3])
     if starved := [group for group in signals.groups(*REDIS) if counted(group) == "starved"]:
         said = {"n": sum(group.failures for group in starved), "service": starved[0].service}
         return Weight(Verdict.NO_SIGN, "redis.starved", said, contradicts=starved[0].refs[:3])
@@ -434,12 +467,17 @@ def redis_failed(signals: Signals) -> Weight:
 
 
 def counted(group: FailureGroup) -> str | None:
+    """Say what the client's own counters tell of a group's timeouts, by the first of them (:func:`late`)."""
+    return late(group.parameters)
+
+
+def late(said: Mapping[str, Any]) -> str | None:
     """Say what the client's own counters tell of a timeout: ``starved`` of threads with answers unread, or ``unanswered``.
 
     StackExchange.Redis prints the bytes that wait to be read and its pool's busy threads against the minimum, beyond which new ones come
     slowly (its docs/Timeouts.md).
     """
-    unread, busy, least = (group.parameters.get(name) for name in ("in_bytes", "worker_busy", "worker_min"))
+    unread, busy, least = (said.get(name) for name in ("in_bytes", "worker_busy", "worker_min"))
     if unread is None:
         return None
     if unread and busy is not None and least is not None and busy > least:

@@ -128,6 +128,25 @@ class Locks:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """One event that lasts: a thread that is blocked, a connection that is held, a server that is down."""
+
+    name: str | None
+    """What it is about, as its lines name it."""
+    began: int
+    """Its line minus the time that it states."""
+    told: int
+    """The last line that tells of it."""
+    over: int | None
+    """The line that says that it is over."""
+    lasted_s: float | None
+    """How long it had lasted at least, as its last line states it."""
+    lines: int
+    ref: Ref
+    over_ref: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class EventGroup:
     """All events of one signature in one service that are no failed operations."""
 
@@ -148,6 +167,31 @@ class EventGroup:
     longest_s: float | None
     """How long the longest had lasted at least."""
     refs: tuple[Ref, ...]
+    also: int = 0
+    """Lines of other observers that tell of these events once more."""
+    mute: int = 0
+    """Events whose line has a place for the reason, and none in it."""
+    apart_s: tuple[float, ...] = ()
+    """Seconds between one event and the next, where they are few."""
+    spans: tuple[Span, ...] = ()
+    """The events one by one, where they are few and last."""
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Name what no line says is over, where lines say so of others."""
+        return () if self.over is None else tuple(one.name or "?" for one in self.spans if one.over is None)
+
+    @property
+    def returns_s(self) -> tuple[float, float] | None:
+        """Return how long after their line the first and the last were over."""
+        took = [round((one.over - one.told) / 1_000_000, 1) for one in self.spans if one.over is not None]
+        return (min(took), max(took)) if took else None
+
+    @property
+    def over_within_s(self) -> float | None:
+        """Return within which time several were over."""
+        ends = [one.over for one in self.spans if one.over is not None]
+        return round((max(ends) - min(ends)) / 1_000_000, 3) if len(ends) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +199,77 @@ class Events:
     """What lines tell of that is no failed operation."""
 
     groups: tuple[EventGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Messages that were written one after another and read at once: their receiver stood still, or they came late."""
+
+    service: str
+    n: int
+    peers: tuple[str, ...]
+    """Who wrote them, as far as lines name them."""
+    at: int
+    """When they were read."""
+    sent_first: int
+    sent_last: int
+    oldest_s: float
+    """How long the oldest had waited, by its sender's clock."""
+    newest_s: float
+    silent_since: int | None
+    """Last line of the receiver before, where it was silent for about as long; else None."""
+    refs: tuple[Ref, ...]
+
+    @property
+    def silent_s(self) -> float | None:
+        """How long the receiver had printed nothing."""
+        return None if self.silent_since is None else round((self.at - self.silent_since) / 1_000_000, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """A host whose times are behind (positive) the receiver's by the same amount in each message."""
+
+    service: str
+    peer: str
+    n: int
+    offset_s: float
+    within_s: float
+    """No message is further off than this."""
+    zone: bool
+    """A whole number of quarter hours: another time zone, and no clock that is wrong."""
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """What lines say that show when a message was written and when it was read."""
+
+    backlogs: tuple[Backlog, ...]
+    skews: tuple[Skew, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A worker process that missed its heartbeat, and its end."""
+
+    service: str
+    pid: str
+    at: int
+    """When its master said so: it had been silent for the whole limit."""
+    ended: int | None
+    signal: str | None
+    """Number of the signal by which it ended, its name where that is no usual one; None: it left by itself, or nothing says so."""
+    limit_s: float | int | str | None
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Workers that missed their heartbeat, and those begun from then on: service, instant, process id, place."""
+
+    missed: tuple[Worker, ...]
+    begun: tuple[tuple[str, int, str, Ref], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +440,8 @@ class Outage:
     reason: str
     """deploy (stop was requested), crash, oom, watchdog or unknown."""
     refs: tuple[Ref, ...]
+    since: int | None = None
+    """When what ended had started, None where no line says so."""
 
 
 @dataclass(frozen=True, slots=True)

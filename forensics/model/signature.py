@@ -47,6 +47,8 @@ class Signature:
     """Pattern whose group 1 names the operation in the line (a connection, a job): lines of one instant that name the same are one failure."""
     closes: str | None = None
     """Id of the event that this text says is over, where both name the same operation."""
+    retells: str | None = None
+    """Id of the event of which this text tells as well, as another observer saw it."""
     then: str | None = None
     """Pattern of the exception that must end the traceback in which the text stands; None: any."""
 

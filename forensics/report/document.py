@@ -301,6 +301,7 @@ class Builder:
             {
                 "id": group.signature, "family": group.family, "service": group.service, "events": group.events, "lines": group.lines, "bound": group.bound,
                 "first": self.at(group.first), "last": self.at(group.last), "longest_s": group.longest_s, "over": group.over, "last_over": self.at(group.last_over),
+                "open": list(group.open), "also": group.also,
             }
             for group in self.case.facts[Events].groups
         ]  # fmt: skip

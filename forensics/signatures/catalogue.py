@@ -43,7 +43,7 @@ REQUIRED = (
     "hit",
     "miss",
 )
-OPTIONAL = ("wait", "parameters", "inner_of", "limits", "operation", "closes", "then")
+OPTIONAL = ("wait", "parameters", "inner_of", "limits", "operation", "closes", "retells", "then")
 CHOICES = {
     "side": ("client", "server", "gateway", "kernel", "monitor", "manager"),
     "marks": ("end", "start", "instant"),
@@ -209,8 +209,14 @@ def check_further(signature: Signature, where: str) -> None:
 
 
 def check_closing(signatures: Mapping[str, Signature]) -> None:
-    """Refuse a text that ends what no text begins, or that does not name what ends."""
+    """Refuse a text that ends what no text begins, or that does not name what ends, or that tells again of what no text tells."""
     for one in signatures.values():
+        if one.retells is not None and one.retells not in signatures:
+            raise DefinitionError(
+                f"retells {one.retells!r}, which no signature is",
+                where=one.id,
+                remedy="give the id of an event",
+            )
         if one.closes is None:
             continue
         begun = signatures.get(one.closes)

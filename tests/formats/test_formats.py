@@ -28,7 +28,7 @@ MONITORS = formats.all_monitors()
 TEXT = {name: plug for name, plug in TRANSPORTS.items() if plug.samples and not plug.declined}
 LAST = frozenset({"text_dated", "text_undated"})
 """Text of no known format: any line is one of theirs (tests/formats/test_anything.py)."""
-TIMED = {name: plug for name, plug in TEXT.items() if name not in LAST | {"docker_ps"}}
+TIMED = {name: plug for name, plug in TEXT.items() if name not in LAST | {"docker_ps", "kubectl_ages"}}
 CUT = {name: plug for name, plug in TEXT.items() if plug.safe_cut is not None and name not in LAST}
 """Transports that are split at record starts; the others are streamed whole and have no lines of their own."""
 DATED = {name: fmt for name, fmt in MESSAGES.items() if fmt.time}

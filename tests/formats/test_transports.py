@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from forensics import formats
+from forensics import formats, pipeline
 from forensics.ingest import plan
 from forensics.model.plug import Transport
 from forensics.model.schema import RECORDS
@@ -737,3 +737,17 @@ def test_a_level_is_no_host(tmp_path: Path) -> None:
 
     assert formats.all_transports()["journald_short_iso_precise"].sniff(f"{line}\n".encode()) == 0.0
     assert planned(tmp_path, "x", f"{line}\n" * 3).first_format == "zerolog_console"
+
+
+def test_ages_and_totals_of_events_are_placed_nowhere(tmp_path: Path) -> None:
+    """Rows of `kubectl get events` count back from an unknown moment: records without a time, and the totals are named."""
+    (tmp_path / "events.txt").write_text(
+        "LAST SEEN               TYPE      REASON      OBJECT         MESSAGE\n"
+        "7m12s (x40 over 2d3h)   Warning   Unhealthy   pod/api-5f     Readiness probe failed: EOF\n"
+        "3m                      Normal    Killing     pod/api-5f     Stopping container api\n",
+        encoding="utf-8",
+    )
+    (source,) = pipeline.survey([str(tmp_path)], pipeline.Options()).sources
+
+    assert (source.transport, source.records, source.undated) == ("kubectl_ages", 2, 2)
+    assert any("its counts (x40 over 2d3h) are totals" in note for note in source.limits), source.limits

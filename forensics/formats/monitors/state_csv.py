@@ -27,6 +27,8 @@ FOREIGN = frozenset(
     {"pid", "query", "datname", "session_id", "trace_id", "line", "thread", "content", "event_id", "logger", "sqlstate"}
 )  # fmt: skip
 """Columns of logs and of database views."""
+REASONS = {"monitor_tag": {"error": "type"}}
+"""Tables that say why a check failed in a column of another meaning elsewhere, by a column of their own: Kener's monitoring_data."""
 
 
 def sniff(head: bytes) -> float:
@@ -46,8 +48,9 @@ def sniff(head: bytes) -> float:
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
     """Read results or samples."""
     rows = read(path)
+    told = next((names for mark, names in REASONS.items() if mark in rows.frame.columns), {})
     return replace(
-        rows_of(rows.frame, fields, "probe"),
+        rows_of(rows.frame, {**told, **fields}, "probe"),
         in_records=rows.in_records,
         blank=rows.blank,
         unparsed=rows.unparsed,
