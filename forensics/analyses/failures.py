@@ -2,7 +2,7 @@
 
 A failure is one failed operation, not one line. Lines with the same failure number are one failure: chained
 exceptions, and the log line that heads its own traceback. Where almost every one-line message of a process is followed
-at once by a traceback with the same text, both are one failure printed twice. A message and a traceback with a silence
+at once by a traceback with the same text, both are one failure printed twice; a message with a stack of its own below is none of these. A message and a traceback with a silence
 of the process between them may be one failure too (a stalled process prints late): the count becomes an interval.
 """
 
@@ -61,7 +61,7 @@ DATABASE_LOGS = r"^(?:postgres|pgbouncer|mysql|mariadb|redis|mongodb)"
 DATABASES = re.compile(DATABASE_LOGS)
 COLUMNS = {
     "service": pl.String, "signature": pl.String, "family": pl.String, "side": pl.String, "ts": pl.Int64, "began": pl.Int64,
-    "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32, "ends": pl.Boolean,
+    "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32, "ends": pl.Boolean, "peer": pl.String,
 }  # fmt: skip
 REFS = 12
 ADDRESSED = ("host", "server", "upstream", "target", "addr", "address", "endpoint")
@@ -184,15 +184,18 @@ def join_lines(
     hits: pl.DataFrame, wanted: dict[str, Signature], seconds: pl.DataFrame, failed: pl.DataFrame
 ) -> pl.DataFrame:
     """Return one row per failure."""
+    # A request's line stands between the lines of others: a stack below it is not its own.
+    requests = [name for name, signature in wanted.items() if signature.family == "http_error"]
+    own_stack = pl.col("framed").fill_null(value=False) & ~pl.col("signature").is_in(requests)
     one = hits.group_by(*STREAM, "fid", maintain_order=True).agg(
         pl.col("ts").min(),
         pl.col("line").min(),
         pl.col("parameters").first(),
         pl.col("head").first(),
         pl.col("retry").all(),
-        pl.col("operation").drop_nulls().first(),
+        pl.col("operation", "peer").drop_nulls().first(),
         pl.col("times").max(),
-        traced=pl.col("ends_traceback").any(),
+        traced=(pl.col("ends_traceback") | own_stack).any(),
         lines=pl.len().cast(pl.Int64),
     )
     parts = [pair(part, seconds) for _, part in one.group_by(STREAM, maintain_order=True)]

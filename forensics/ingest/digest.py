@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.formats import heads
+from forensics.formats.postgres_session import from_prefix
 from forensics.ingest.understand import route, template
 from forensics.model.schema import FRAMES
 
@@ -29,6 +30,8 @@ ROWS_PER_MINUTE = 120
 """Rows kept per route or operation and minute, for requests that failed and calls that were slow."""
 SLOW_MS = 1000.0
 """An outgoing call is kept from this duration on."""
+SERVER_LOGS = ("postgres", "postgres_epoch")
+"""Formats whose prefix may name whose session a line is about."""
 PROBE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 LANES = 4
 KEPT_BYTES = 300
@@ -38,6 +41,8 @@ MANGLED = r"[\x00-\x1f\x7f-\x{9f}\x{fffd}\x{2026}]|blob data\]$"
 STREAM = ("service", "pid", "stream")
 NO_ECHO = r"^\s*(?:\| ?\S|\[cause\]: |File \"|Caused by: )"
 """Indented lines that a traceback does not echo from a source: branches of a group, causes, frames."""
+FRAME = r"^\s+at \S"
+"""A frame of a stack as JavaScript and Java print it below the message."""
 IN_ONE_LINE = r"Traceback \(most recent call last\)|\\n\s+at "
 """A traceback that was put into one line, by a JSON logger."""
 BRANCH = r"Exception ?Group"
@@ -237,8 +242,9 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
 
     Source text that a traceback echoes (an indented line) never counts; its frames, branches and causes do. ``fid`` grows with
     every record of a stream and with every exception that no chain mark ties to the one before it. ``head`` is how the record
-    begins, ``retry`` says that the program tries again, ``operation`` names what failed where the text tells it, and ``times`` counts
-    the branches of a group that stands in one line.
+    begins, ``retry`` says that the program tries again, ``operation`` names what failed where the text tells it, ``times`` counts
+    the branches of a group that stands in one line, ``peer`` says whose session a database server's
+    line is about, and ``framed`` that a stack stands below.
     """
     found = matcher.match(events["message"])
     hits = events.join(found, on="row", how="inner", maintain_order="left")
@@ -251,9 +257,16 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
     )
     return named(hits, matcher).with_columns(
         ends_traceback=pl.col("ends") | text.str.contains(IN_ONE_LINE),
+        framed=pl.struct("sid", "fid").is_in(frames(events).select(pl.struct("sid", "fid")).to_series().implode()),
         head=template(pl.col("head")),
         retry=text.str.contains(RETRY),
+        peer=pl.coalesce("peer", pl.when(pl.col("format").is_in(SERVER_LOGS)).then(from_prefix(text))),
     )
+
+
+def frames(events: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that are frames of a stack: a message with frames of its own below is no other message's."""
+    return events.filter(pl.col("kind") == "trace").filter(pl.col("message").str.contains(FRAME))
 
 
 def heading(events: pl.DataFrame) -> pl.DataFrame:
@@ -330,5 +343,9 @@ def edges(numbered: pl.DataFrame) -> dict[str, pl.DataFrame]:
     headed = heading(numbered).group_by("sid").agg(last_head=template(pl.col("message").last()))
     joined = state.join(last, on="sid", how="left").join(headed, on="sid", how="left")
     current = pl.when(pl.col("mark_record") == pl.col("last_record")).then("last_mark")
-    marks = numbered.filter((pl.col("record") == 0) & pl.col("mark").is_not_null())
-    return {"edges": joined.with_columns(last_mark=current), "edge_marks": marks}
+    early = numbered.filter(pl.col("record") == 0).with_columns(
+        part=pl.col("mark").is_not_null().cum_sum().over("sid")
+    )
+    below = frames(early).unique(["sid", "part"], keep="first", maintain_order=True)
+    marks = [early.filter(pl.col("mark").is_not_null()), below.with_columns(mark=pl.lit("F"))]
+    return {"edges": joined.with_columns(last_mark=current), "edge_marks": pl.concat(marks)}

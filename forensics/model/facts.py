@@ -65,7 +65,7 @@ class Failures:
     """Failures, counted as operations: groups, and one row each in ``rows``.
 
     ``rows`` has service, signature, family, side, ts, began (= ts - wait where the line states it), source, line,
-    sure (false where joining with another line is ambiguous).
+    sure (false where joining with another line is ambiguous), peer (whose session a database server says that it was).
     """
 
     groups: tuple[FailureGroup, ...]
