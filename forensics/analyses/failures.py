@@ -35,6 +35,7 @@ HABIT = 0.8
 """Share of one-line messages that must be followed by a traceback for this to be how the program prints a failure."""
 ONE_OPERATION = 1_000_000
 """Microseconds within which lines that name the same operation are of one failure."""
+POOL = "pool_exhaustion"
 FRAMEWORK = (
     r"(?i)Exception in ASGI application|Internal Server Error: /|Exception on \S+ \[[A-Z]+\]|Error handling request|unhandled (?:exception|error|promise rejection)"
     r"|Unhandled exception in |(?:Task|Future) exception was never retrieved|Uncaught exception|Exception while serving|Cannot process request"
@@ -79,7 +80,7 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
     monitors = set(
         evidence["formats"].filter(pl.col("format").is_in(list(MONITOR_LOGS)))["service"].drop_nulls()
     )
-    rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"]).with_columns(
+    rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"]).pipe(by_hint, known).with_columns(
         side=pl.when(pl.col("service").is_in(list(monitors)))
         .then(pl.lit(MONITOR))
         .when(relayed(evidence))
@@ -251,6 +252,18 @@ def by_request(table: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
     usable = pl.col("ends") & (pl.col("began") == pl.col("ts")) & pl.col("took").is_not_null()
     return joined.with_columns(
         began=pl.when(usable).then(pl.min_horizontal("ts", "ended") - pl.col("took")).otherwise("began")
+    )
+
+
+def by_hint(table: pl.DataFrame, known: Known) -> pl.DataFrame:
+    """Back-date a wait for a pooled connection whose text states no length by the timeout that the case file gives of that pool."""
+    stated = {hint.service: hint.timeout_s for hint in known.pools if hint.service and hint.timeout_s}
+    if not stated or not table.height:
+        return table
+    wait = pl.col("service").replace_strict(stated, default=None, return_dtype=pl.Float64) * SECOND
+    usable = pl.col("ends") & (pl.col("began") == pl.col("ts")) & (pl.col("family") == POOL) & wait.is_not_null()
+    return table.with_columns(
+        began=pl.when(usable).then(pl.col("ts") - wait.round().cast(pl.Int64)).otherwise("began")
     )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import Coverage, Due, Facts, Losses, Probes, Restarts, Series
+from forensics.model.facts import Coverage, Due, Facts, LongRun, Losses, Probes, Restarts, Series
 from forensics.model.frames import middle, most
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
@@ -99,17 +99,34 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
     dues = tuple(due_of(row, timeout) for row in rows)
     stated = rows[0]["period_s"]
     beats = [stated * SECOND] * (len(times) - 1) if stated else local_beats(times, period * SECOND)
+    pairs = list(zip(pairwise(rows), beats, strict=True))
     holes = tuple(
         (a["ts"], b["ts"], missing, ref(a), ref(b))
-        for (a, b), beat in zip(pairwise(rows), beats, strict=True)
-        if (missing := round((b["ts"] - a["ts"]) / beat) - 1) >= BLIND_FROM and a["status"] != "maintenance"
+        for (a, b), beat in pairs
+        if (missing := round((b["ts"] - a["ts"] - busy(a, b, beat)) / beat) - 1) >= BLIND_FROM
+        and a["status"] != "maintenance"
+    )
+    runs = tuple(
+        LongRun(b["ts"], (b["ts"] - a["ts"]) / SECOND, took / SECOND, ref(b))
+        for (a, b), beat in pairs
+        if (took := busy(a, b, beat)) and round((b["ts"] - a["ts"]) / beat) - 1 >= BLIND_FROM
     )
     jitter = median(abs(gap / SECOND - period) for gap in gaps)
     return Series(
         name=(hint and hint.name) or name, seen_by="monitor", service=None, period_s=round(period, 3), jitter_s=round(jitter, 3), timeout_s=timeout,
         alert_after=(hint and hint.alert_after) or stated_rule(evidence, part), dues=dues, gaps=holes,
-        paused=bool(rows[-1]["paused"]), until=newest(evidence, part["source"][0]),
+        paused=bool(rows[-1]["paused"]), until=newest(evidence, part["source"][0]), runs=runs,
     )  # fmt: skip
+
+
+def busy(before: dict[str, Any], after: dict[str, Any], beat: float) -> int:
+    """Return how long the run of one of two results took, in microseconds, where that is longer than the beat; else 0.
+
+    A job that looks at one thing after another is late with its next result when it had more to do; it was at work all the while.
+    Its time may be that of its begin or of its end, so that either result may tell of the pause between them.
+    """
+    took = max(round((row["latency_ms"] or 0) * 1000) for row in (before, after))
+    return took if beat < took <= after["ts"] - before["ts"] + beat else 0
 
 
 def local_beats(times: list[int], usual: float) -> list[float]:

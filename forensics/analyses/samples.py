@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from forensics.model.known import Known
 
 SECOND = 1_000_000
+AT_ONCE = SECOND
+"""Samples closer than this are one look at the gauge, asked in two ways."""
 
 
 def samples(evidence: Evidence, known: Known, facts: Facts) -> Samples:
@@ -45,7 +47,7 @@ def samples(evidence: Evidence, known: Known, facts: Facts) -> Samples:
 def one(name: str, rows: list[dict[str, Any]], facts: Facts) -> SampleSeries:
     """Describe one gauge around the first incident, and around the primary one."""
     times = [row["ts"] for row in rows]
-    gaps = [b - a for a, b in pairwise(times)]
+    gaps = [b - a for a, b in pairwise(times) if b - a >= AT_ONCE]
     first = next(iter(facts[Incidents].items), None)
     before, _, after, _ = around(rows, first, facts)
     primary = facts[Incidents].primary()

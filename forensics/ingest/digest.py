@@ -257,16 +257,13 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
     )
     return named(hits, matcher).with_columns(
         ends_traceback=pl.col("ends") | text.str.contains(IN_ONE_LINE),
-        framed=pl.struct("sid", "fid").is_in(frames(events).select(pl.struct("sid", "fid")).to_series().implode()),
+        framed=pl.struct("sid", "fid").is_in(
+            events.filter(pl.col("mark") == "F").select(pl.struct("sid", "fid")).to_series().implode()
+        ),
         head=template(pl.col("head")),
         retry=text.str.contains(RETRY),
         peer=pl.coalesce("peer", pl.when(pl.col("format").is_in(SERVER_LOGS)).then(from_prefix(text))),
     )
-
-
-def frames(events: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows that are frames of a stack: a message with frames of its own below is no other message's."""
-    return events.filter(pl.col("kind") == "trace").filter(pl.col("message").str.contains(FRAME))
 
 
 def heading(events: pl.DataFrame) -> pl.DataFrame:
@@ -311,15 +308,22 @@ def named(hits: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
 def number(events: pl.DataFrame) -> pl.DataFrame:
     """Add ``sid`` (the stream), ``record`` and ``fid``: 0 before the first record start of a stream in this shard, then 1, 2, …
 
+    ``mark`` is X for an exception, C for what chains one to the next and F for a frame of a stack; an exception after another one or
+    after a stack is a failure of its own unless it is chained.
     Exceptions and chain marks are few, so that all but the running sums is asked of their rows alone.
     """
     marked = events.with_columns(sid=pl.struct(STREAM).hash()).with_columns(
         record=pl.col("starts").cum_sum().over("sid"),
-        mark=pl.when(pl.col("ends")).then(pl.lit("X")).when(pl.col("chains")).then(pl.lit("C")),
+        mark=pl.when(pl.col("ends"))
+        .then(pl.lit("X"))
+        .when(pl.col("chains"))
+        .then(pl.lit("C"))
+        .when((pl.col("kind") == "trace") & pl.col("message").str.contains(FRAME))
+        .then(pl.lit("F")),
     )
     marks = marked.filter(pl.col("mark").is_not_null()).select("row", "sid", "record", "ends", "mark")
     before = pl.col("mark").shift(1).over("sid", "record")
-    again = marks.filter(pl.col("ends") & (before == "X") & (pl.col("record") > 0))["row"]
+    again = marks.filter(pl.col("ends") & before.is_in(["X", "F"]) & (pl.col("record") > 0))["row"]
     if not len(again):
         return marked.with_columns(fid=pl.col("record"))
     return marked.with_columns(
@@ -343,9 +347,7 @@ def edges(numbered: pl.DataFrame) -> dict[str, pl.DataFrame]:
     headed = heading(numbered).group_by("sid").agg(last_head=template(pl.col("message").last()))
     joined = state.join(last, on="sid", how="left").join(headed, on="sid", how="left")
     current = pl.when(pl.col("mark_record") == pl.col("last_record")).then("last_mark")
-    early = numbered.filter(pl.col("record") == 0).with_columns(
-        part=pl.col("mark").is_not_null().cum_sum().over("sid")
-    )
-    below = frames(early).unique(["sid", "part"], keep="first", maintain_order=True)
-    marks = [early.filter(pl.col("mark").is_not_null()), below.with_columns(mark=pl.lit("F"))]
-    return {"edges": joined.with_columns(last_mark=current), "edge_marks": pl.concat(marks)}
+    marks = numbered.filter((pl.col("record") == 0) & pl.col("mark").is_not_null())
+    another = pl.col("mark") != pl.col("mark").shift(1).over("sid")
+    marks = marks.filter(another.fill_null(value=True) | (pl.col("mark") != "F"))
+    return {"edges": joined.with_columns(last_mark=current), "edge_marks": marks}

@@ -131,8 +131,7 @@ def number_across(hits: pl.DataFrame, edges: pl.DataFrame, marks: pl.DataFrame) 
         for line, kind in first.get((source, shard, service, pid, stream), ()):
             if kind == "F":
                 framed.add((*key, current))
-                continue
-            current += kind == "X" and mark == "X"
+            current += kind == "X" and mark in ("X", "F")
             mark = kind
             zero.append((source, shard, service, pid, stream, line, current))
         bases.append((source, shard, service, pid, stream, current))
