@@ -105,26 +105,21 @@ def refusals(signals: Signals) -> pl.DataFrame:
     ).sort("ts", "source", "line")
 
 
-def told_by_clients(signals: Signals) -> list[tuple[str, int]]:
-    """Return how many refused connections each client's own log tells of, the most first."""
+def told_by_clients(signals: Signals) -> list[tuple[str, int, int]]:
+    """Return how many refused connections each client's own log tells of at least and at most, the most first."""
     lo, hi = signals.window
     hits = signals.hits(*CLIENT_TEXTS).filter(pl.col("parameters").str.contains(FULL))
     full = {(source, line) for source, line in hits.select("source", "line").iter_rows()}
-    counts: dict[str, int] = {}
+    counts: dict[str, list[bool]] = {}
     rows = signals.facts[Failures].rows.filter(pl.col("ts").is_between(lo - MINUTE, hi + MINUTE))
     servers = signals.services_in("postgres", "postgres_epoch")
-    for service, family, signature, source, line in rows.select(
-        "service", "family", "signature", "source", "line"
+    for service, family, signature, source, line, sure in rows.select(
+        "service", "family", "signature", "source", "line", "sure"
     ).iter_rows():
         refused = family == REFUSED or (signature in CLIENT_TEXTS and (source, line) in full)
         if refused and service not in servers and not str(signature).startswith("redis"):
-            counts[service] = counts.get(service, 0) + 1
-    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def named(counts: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the clients that are named."""
-    return counts[:TOLD]
+            counts.setdefault(service, []).append(sure)
+    return sorted(((name, sum(each), len(each)) for name, each in counts.items()), key=lambda one: (-one[2], one[0]))
 
 
 def refused(signals: Signals) -> Iterator[Finding]:
@@ -140,11 +135,11 @@ def refused(signals: Signals) -> Iterator[Finding]:
     yield Finding(
         "mechanism.refused", "mechanism", Grade.VERIFIED,
         {
-            "n": rows.height, "first": times.min(), "last": times.max(), "server": rows["service"][0], "whose": named(counts),
-            "further": max(0, len(counts) - TOLD), "unnamed": rows.height - sum(n for _, n in counts), "clients": named(clients),
-            "untold": rows.height - sum(n for _, n in clients) if clients else 0, "pause": round((longest or 0) / SECOND, 1),
+            "n": rows.height, "first": times.min(), "last": times.max(), "server": rows["service"][0], "whose": counts[:TOLD],
+            "further": max(0, len(counts) - TOLD), "unnamed": rows.height - sum(n for _, n in counts), "clients": clients[:TOLD],
+            "untold": rows.height - sum(most for _, _, most in clients) if clients else 0, "pause": round((longest or 0) / SECOND, 1),
         },
-        first_and_last(rows),
+        first_and_last(rows), scope="capacity only",
     )  # fmt: skip
 
 
@@ -163,12 +158,12 @@ def both_limits(signals: Signals) -> dict[str, Any]:
     waits = inside.filter(pl.col("family") == POOL)
     server = refusals(signals)
     clients = told_by_clients(signals)
-    n = server.height or sum(count for _, count in clients)
+    n = server.height or sum(sure for _, sure, _ in clients)
     if not waits.height or not n:
         return {}
     kinds = waits.group_by("signature").agg(n=pl.len()).sort(["n", "signature"], descending=[True, False])
     titles = [(signals.known.signatures[name].title, int(count)) for name, count in kinds.iter_rows()]
-    first = server if server.height else inside.filter(pl.col("service").is_in([name for name, _ in clients]))
+    first = server if server.height else inside.filter(pl.col("service").is_in([name for name, *_ in clients]))
     return {
         "waits": waits.height, "kinds": titles, "services": waits["service"].n_unique(), "refused": n, "first_wait": waits["began"].min(),
         "first_refusal": first["ts"].min(), "refs": (*Ref_first(waits.sort("ts", "line")), *Ref_first(first.sort("ts", "line"))),
@@ -199,8 +194,8 @@ def server_end(signals: Signals) -> Iterator[Finding]:
     yield Finding(
         "mechanism.server_end", "mechanism", Grade.VERIFIED,
         {
-            "at": stop["ts"], "mode": json.loads(stop["parameters"] or "{}").get("mode"), "last": last,
-            "ready": ready["ts"][0] if ready.height else None, "unclean": bool(ends.height),
+            "at": stop["ts"], "apart": (stop["ts"] - last) / SECOND if last is not None else None, "mode": json.loads(stop["parameters"] or "{}").get("mode"),
+            "ready": ready["ts"][0] if ready.height else None, "shut": (ready["ts"][0] - stop["ts"]) / SECOND if ready.height else None, "unclean": bool(ends.height),
         },
         tuple(refs),
     )  # fmt: skip

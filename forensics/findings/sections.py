@@ -403,8 +403,11 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from probe_link(signals)
     yield from redis_link(signals)
     yield from gauge_links(signals, pool)
+    refused = bool(capacity.refusals(signals).height)
     for name in (*FACTS[2:], "db_down"):
         judgement = verdicts[name]
+        if name == "db_slots_exhausted" and refused:
+            continue  # told with those who were refused
         if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
             yield Finding(
                 f"why.{judgement.why}",
