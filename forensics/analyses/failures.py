@@ -80,12 +80,16 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
     monitors = set(
         evidence["formats"].filter(pl.col("format").is_in(list(MONITOR_LOGS)))["service"].drop_nulls()
     )
-    rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"]).pipe(by_hint, known).with_columns(
-        side=pl.when(pl.col("service").is_in(list(monitors)))
-        .then(pl.lit(MONITOR))
-        .when(relayed(evidence))
-        .then(pl.lit("client"))
-        .otherwise("side")
+    rows = (
+        join_lines(hits, wanted, evidence["seconds"], evidence["failed"])
+        .pipe(by_hint, known)
+        .with_columns(
+            side=pl.when(pl.col("service").is_in(list(monitors)))
+            .then(pl.lit(MONITOR))
+            .when(relayed(evidence))
+            .then(pl.lit("client"))
+            .otherwise("side")
+        )
     )
     exact = evidence["hit_counts"].group_by("service", "signature").agg(n=pl.col("n").sum())
     kept = hits.group_by("service", "signature").agg(n=pl.len())
@@ -261,7 +265,9 @@ def by_hint(table: pl.DataFrame, known: Known) -> pl.DataFrame:
     if not stated or not table.height:
         return table
     wait = pl.col("service").replace_strict(stated, default=None, return_dtype=pl.Float64) * SECOND
-    usable = pl.col("ends") & (pl.col("began") == pl.col("ts")) & (pl.col("family") == POOL) & wait.is_not_null()
+    usable = (
+        pl.col("ends") & (pl.col("began") == pl.col("ts")) & (pl.col("family") == POOL) & wait.is_not_null()
+    )
     return table.with_columns(
         began=pl.when(usable).then(pl.col("ts") - wait.round().cast(pl.Int64)).otherwise("began")
     )

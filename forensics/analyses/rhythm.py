@@ -94,7 +94,9 @@ def of(service: str, signature: str, instants: list[tuple[int, Ref]]) -> Beat | 
         told = [one for share in (WIDTH, *WIDER) if (one := beat_of(instants, period, cycles, share))]
         if told:
             # The likeliest; a wider one only for more instants than the narrow one holds.
-            chosen = min(told, key=lambda one: (one[1].width_s is not None and one[1].on <= told[0][1].on, one[0]))
+            chosen = min(
+                told, key=lambda one: (one[1].width_s is not None and one[1].on <= told[0][1].on, one[0])
+            )
             found = replace(chosen[1], service=service, signature=signature)
             if best is None or found.on > best.on:
                 best = found
@@ -113,9 +115,7 @@ def beat_of(
     if len(on) < MOST_IN * len(instants) or hit < HELD * cycles or chance > CHANCE:
         return None
     refs = tuple(ref for _, ref in on[:4])
-    spans = [
-        sorted((at - low) % period for at, _ in on if (at - low) % period <= width) for low in phases
-    ]
+    spans = [sorted((at - low) % period for at, _ in on if (at - low) % period <= width) for low in phases]
     if len(phases) > 1 and any(span[-1] - span[0] > max(NARROW, TIGHT * width) for span in spans):
         return None
     centres = tuple(
@@ -151,11 +151,24 @@ def job(evidence: Evidence, beat: Beat) -> tuple[str, float, Ref] | None:
     period = round(beat.period_s * SECOND)
     found = []
     for template, sources, lines in once.select("template", "source", "line").iter_rows():
-        times = [at for source, line in list(zip(sources, lines, strict=True))[:ENOUGH] if (at := second_of(evidence, beat.service, source, line))]
-        phases = sorted((at - round(beat.phases_s[0] * SECOND) + period // 2) % period - period // 2 for at in times)
+        times = [
+            at
+            for source, line in list(zip(sources, lines, strict=True))[:ENOUGH]
+            if (at := second_of(evidence, beat.service, source, line))
+        ]
+        phases = sorted(
+            (at - round(beat.phases_s[0] * SECOND) + period // 2) % period - period // 2 for at in times
+        )
         if phases and -BEFORE <= phases[len(phases) // 2] <= BEFORE:
             middle = (round(beat.phases_s[0] * SECOND) + phases[len(phases) // 2]) % period
-            found.append((abs(phases[len(phases) // 2]), template, round(middle / SECOND, 1), Ref(sources[0], lines[0])))
+            found.append(
+                (
+                    abs(phases[len(phases) // 2]),
+                    template,
+                    round(middle / SECOND, 1),
+                    Ref(sources[0], lines[0]),
+                )
+            )
     return min(found)[1:] if found else None
 
 

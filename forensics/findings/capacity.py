@@ -1,7 +1,7 @@
 """Whose limit was reached: demand of a service against its own pool, refusals of the server by client, and both at once.
 
-    2 x 6 = 12 > 10        requests at once x connections that each takes, against the pool
-    566 refusals = 452 of worker@fleet + 114 of api@fleet
+2 x 6 = 12 > 10        requests at once x connections that each takes, against the pool
+566 refusals = 452 of worker@fleet + 114 of api@fleet
 """
 
 from __future__ import annotations
@@ -51,16 +51,15 @@ def capacity_of(signals: Signals, group: FailureGroup) -> tuple[Any, Any, Any]:
     size = size if size is not None or hint is None else hint.size
     overflow = group.parameters.get("overflow")
     overflow = overflow if overflow is not None or hint is None else hint.overflow
-    grows = isinstance(size, int) and isinstance(overflow, int) and overflow >= 0
-    return size, overflow, size + overflow if grows else size
+    if isinstance(size, int) and isinstance(overflow, int) and overflow >= 0:
+        return size, overflow, size + overflow
+    return size, overflow, size
 
 
 def at_once(rows: pl.DataFrame) -> int:
     """Return how many waits were open at one instant at most."""
     waits = rows.filter(pl.col("began") < pl.col("ts"))
-    edges = sorted(
-        [(began, 1) for began in waits["began"]] + [(ended, -1) for ended in waits["ts"]]
-    )
+    edges = sorted([(began, 1) for began in waits["began"]] + [(ended, -1) for ended in waits["ts"]])
     now = most = 0
     for _, step in edges:
         now += step
@@ -91,7 +90,13 @@ def fan_out_values(signals: Signals, pool: FailureGroup | None) -> dict[str, Any
     if pool is None or hint is None or not hint.fan_out or not isinstance(capacity, int):
         return {}
     n = capacity // hint.fan_out + 1
-    return {"service": pool.service, "each": hint.fan_out, "n": n, "demand": n * hint.fan_out, "capacity": capacity}
+    return {
+        "service": pool.service,
+        "each": hint.fan_out,
+        "n": n,
+        "demand": n * hint.fan_out,
+        "capacity": capacity,
+    }
 
 
 def refusals(signals: Signals) -> pl.DataFrame:
@@ -119,7 +124,9 @@ def told_by_clients(signals: Signals) -> list[tuple[str, int, int]]:
         refused = family == REFUSED or (signature in CLIENT_TEXTS and (source, line) in full)
         if refused and service not in servers and not str(signature).startswith("redis"):
             counts.setdefault(service, []).append(sure)
-    return sorted(((name, sum(each), len(each)) for name, each in counts.items()), key=lambda one: (-one[2], one[0]))
+    return sorted(
+        ((name, sum(each), len(each)) for name, each in counts.items()), key=lambda one: (-one[2], one[0])
+    )
 
 
 def refused(signals: Signals) -> Iterator[Finding]:
@@ -128,7 +135,11 @@ def refused(signals: Signals) -> Iterator[Finding]:
     clients = told_by_clients(signals)
     if not rows.height:
         return
-    whose = rows.filter(pl.col("peer").is_not_null())["peer"].value_counts().sort("count", "peer", descending=[True, False])
+    whose = (
+        rows.filter(pl.col("peer").is_not_null())["peer"]
+        .value_counts()
+        .sort("count", "peer", descending=[True, False])
+    )
     counts = [(str(peer), int(n)) for peer, n in whose.iter_rows()]
     times = rows["ts"]
     longest = rows.select(pause=pl.col("ts").diff().max()).item() if rows.height > 1 else None
@@ -163,7 +174,9 @@ def both_limits(signals: Signals) -> dict[str, Any]:
         return {}
     kinds = waits.group_by("signature").agg(n=pl.len()).sort(["n", "signature"], descending=[True, False])
     titles = [(signals.known.signatures[name].title, int(count)) for name, count in kinds.iter_rows()]
-    first = server if server.height else inside.filter(pl.col("service").is_in([name for name, *_ in clients]))
+    first = (
+        server if server.height else inside.filter(pl.col("service").is_in([name for name, *_ in clients]))
+    )
     return {
         "waits": waits.height, "kinds": titles, "services": waits["service"].n_unique(), "refused": n, "first_wait": waits["began"].min(),
         "first_refusal": first["ts"].min(), "refs": (*Ref_first(waits.sort("ts", "line")), *Ref_first(first.sort("ts", "line"))),
@@ -184,13 +197,23 @@ def server_end(signals: Signals) -> Iterator[Finding]:
     if not asked.height:
         return
     stop = asked.row(0, named=True)
-    life = signals.hits("postgres.ready", "postgres.previous-stop").filter(pl.col("ts") > stop["ts"]).sort("ts", "line")
+    life = (
+        signals.hits("postgres.ready", "postgres.previous-stop")
+        .filter(pl.col("ts") > stop["ts"])
+        .sort("ts", "line")
+    )
     ready = life.filter(pl.col("signature") == "postgres.ready")
-    ends = life.filter((pl.col("signature") == "postgres.previous-stop") & pl.col("parameters").str.contains(UNCLEAN))
+    ends = life.filter(
+        (pl.col("signature") == "postgres.previous-stop") & pl.col("parameters").str.contains(UNCLEAN)
+    )
     before = refusals(signals).filter(pl.col("ts") <= stop["ts"])
     last = before["ts"].max() if before.height else None
     refs = [Ref(stop["source"], stop["line"])]
-    refs += [Ref(row["source"], row["line"]) for part in (ready, ends) for row in part.head(1).iter_rows(named=True)]
+    refs += [
+        Ref(row["source"], row["line"])
+        for part in (ready, ends)
+        for row in part.head(1).iter_rows(named=True)
+    ]
     yield Finding(
         "mechanism.server_end", "mechanism", Grade.VERIFIED,
         {

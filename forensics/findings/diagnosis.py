@@ -99,7 +99,12 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
         yield Action("act.lock_logging", {}, ("mechanism.pool",), 3)
     if verdict["db_slots_exhausted"] in POSITIVE:
         said = {"n": capacity.refusals(signals).height, "both": bool(capacity.both_limits(signals))}
-        yield Action("act.budget", said, ("mechanism.refused", "mechanism.sides", "why.slots.refused", "why.slots.client"), 1)
+        yield Action(
+            "act.budget",
+            said,
+            ("mechanism.refused", "mechanism.sides", "why.slots.refused", "why.slots.client"),
+            1,
+        )
     if verdict["redis_failed"] in POSITIVE:
         yield Action("act.redis", unit, ("why.redis.clients", "why.redis.server"), 1)
     if verdict["service_restarted"] in POSITIVE:
@@ -119,12 +124,28 @@ def shares(signals: Signals, slots: Verdict) -> Iterator[Action]:
     pool, gauge = main_pool(signals), signals.gauge
     if pool is None or slots is not Verdict.RULED_OUT or gauge is None or not gauge.limit:
         return
-    beats = [beat for beat in signals.facts[Rhythms].beats if beat.service == pool.service and beat.width_s is not None]
+    beats = [
+        beat
+        for beat in signals.facts[Rhythms].beats
+        if beat.service == pool.service and beat.width_s is not None
+    ]
     asked = capacity.fan_out_values(signals, pool)
     if beats or asked:
         peak = gauge.incident_peak[1] if gauge.incident_peak else gauge.peak
-        said = {"service": pool.service, "asked": asked, "beat": next(iter(beats), None), "peak": peak, "limit": gauge.limit, "free": gauge.limit - peak}
-        yield Action("act.shares", said, ("mechanism.fan_out", "mechanism.rhythm", "mechanism.pool", "mechanism.gauge"), 1)
+        said = {
+            "service": pool.service,
+            "asked": asked,
+            "beat": next(iter(beats), None),
+            "peak": peak,
+            "limit": gauge.limit,
+            "free": gauge.limit - peak,
+        }
+        yield Action(
+            "act.shares",
+            said,
+            ("mechanism.fan_out", "mechanism.rhythm", "mechanism.pool", "mechanism.gauge"),
+            1,
+        )
 
 
 def contradictions(judgements: tuple[Judgement, ...]) -> Iterator[str]:

@@ -102,7 +102,9 @@ def replicas(signals: Signals, group: FailureGroup) -> list[FailureGroup]:
     return [
         other
         for other in signals.facts[Failures].groups
-        if other.signature == group.signature and other.side == group.side and replica_of(other.service) == base
+        if other.signature == group.signature
+        and other.side == group.side
+        and replica_of(other.service) == base
     ]
 
 

@@ -286,8 +286,14 @@ class Signals:
         Process id and last instant, process id and first instant, and both places; None where the process lived on.
         """
         lo, hi = self.window
-        rows = self.evidence["processes"].filter((pl.col("service") == service) & ~pl.col("naive")).sort("first_us")
-        old = rows.filter((pl.col("first_us") <= lo) & pl.col("last_us").is_between(hi - 5 * SECOND, hi + MINUTE))
+        rows = (
+            self.evidence["processes"]
+            .filter((pl.col("service") == service) & ~pl.col("naive"))
+            .sort("first_us")
+        )
+        old = rows.filter(
+            (pl.col("first_us") <= lo) & pl.col("last_us").is_between(hi - 5 * SECOND, hi + MINUTE)
+        )
         if old.height != 1:
             return None
         ended = old.row(0, named=True)

@@ -184,7 +184,9 @@ def by_service(rows: pl.DataFrame) -> pl.DataFrame:
     """Give the failures of a service's replicas its name where several of them fail alike, so that they are one row."""
     bases = rows["service"].map_elements(replica_of, return_dtype=pl.String, skip_nulls=True)
     several = pl.col("service").n_unique().over("base", "signature") > 1
-    return rows.with_columns(base=bases).with_columns(service=pl.when(several).then("base").otherwise("service"))
+    return rows.with_columns(base=bases).with_columns(
+        service=pl.when(several).then("base").otherwise("service")
+    )
 
 
 def stalls(signals: Signals) -> Iterator[Moment]:
@@ -289,7 +291,11 @@ def server(signals: Signals) -> Iterator[Moment]:
         return
     for row in signals.hits(*SERVER).iter_rows(named=True):
         kind = "start" if row["signature"] == "postgres.ready" else "stop"
-        values = {"title": signals.known.signatures[row["signature"]].title, "service": row["service"], "n": 1}
+        values = {
+            "title": signals.known.signatures[row["signature"]].title,
+            "service": row["service"],
+            "n": 1,
+        }
         ref = Ref(row["source"], row["line"])
         yield Moment(row["ts"], kind, row["service"], "row.lifecycle", values, Grade.VERIFIED, (ref,))
 

@@ -123,7 +123,12 @@ def app_pool_exhausted(signals: Signals) -> Weight:
         return Weight(
             Verdict.CONFIRMED if sure else Verdict.SUPPORTED,
             "pool.text",
-            {"group": best, "groups": len(groups), "n": sum(group.failures for group in groups), "services": len({group.service for group in groups})},
+            {
+                "group": best,
+                "groups": len(groups),
+                "n": sum(group.failures for group in groups),
+                "services": len({group.service for group in groups}),
+            },
             best.refs[:4],
         )
     cover = signals.facts[Coverage].of(signals.unit)
@@ -456,8 +461,8 @@ def service_restarted(signals: Signals) -> Weight:
             Verdict.RULED_OUT, "restart.same_pid", {"service": signals.unit, "pid": pids[0]}, contradicts=same
         )
     if changed := signals.replaced(signals.unit):
-        old, last, new, first, *places = changed
-        said = {"service": signals.unit, "old": old, "last": last, "new": new, "first": first}
+        old, ended, new, began, *places = changed
+        said = {"service": signals.unit, "old": old, "last": ended, "new": new, "first": began}
         return Weight(Verdict.NO_SIGN, "restart.after", said, contradicts=tuple(places))
     if cover and any(event.service == signals.unit for event in signals.facts[Restarts].events):
         return Weight(
@@ -685,7 +690,12 @@ def monitor_blind(signals: Signals) -> Weight:
             return Weight(
                 Verdict.RULED_OUT,
                 "blind.none",
-                {"series": series.name, "n": len(series.dues), "period": series.period_s, "runs": len(series.runs)},
+                {
+                    "series": series.name,
+                    "n": len(series.dues),
+                    "period": series.period_s,
+                    "runs": len(series.runs),
+                },
                 contradicts=refs,
             )
     return Weight(Verdict.NOT_DETERMINED, "blind.unknown")

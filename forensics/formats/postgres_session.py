@@ -46,6 +46,8 @@ def label(user: pl.Expr, database: pl.Expr, application: pl.Expr, host: pl.Expr)
     who, where, program, address = (
         pl.when(~part.is_in(UNKNOWN)).then(part) for part in (user, database, application, host)
     )
-    login = pl.when(where.is_not_null()).then(pl.concat_str(who.fill_null(""), pl.lit("@"), where)).otherwise(who)
+    login = (
+        pl.when(where.is_not_null()).then(pl.concat_str(who.fill_null(""), pl.lit("@"), where)).otherwise(who)
+    )
     said = pl.concat_str(login, program, address, separator=" ", ignore_nulls=True)
     return pl.when(said != "").then(said)

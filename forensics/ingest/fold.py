@@ -174,7 +174,9 @@ def framed_across(hits: pl.DataFrame, framed: set[tuple[object, ...]]) -> pl.Dat
         return hits
     keys = ["source", *STREAM, "fid"]
     kinds = {name: hits.schema[name] for name in keys}
-    later = pl.DataFrame(sorted(framed, key=repr), schema=kinds, orient="row").with_columns(later=pl.lit(value=True))
+    later = pl.DataFrame(sorted(framed, key=repr), schema=kinds, orient="row").with_columns(
+        later=pl.lit(value=True)
+    )
     joined = hits.join(later, on=keys, how="left", nulls_equal=True, maintain_order="left")
     return joined.with_columns(framed=pl.col("framed") | pl.col("later").fill_null(value=False)).drop("later")
 

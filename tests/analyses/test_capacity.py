@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from forensics.model.finding import Finding
 
 KNEX = "KnexTimeoutError: Knex: Timeout acquiring a connection. The pool is probably full. Are you missing a .transacting(trx) call?"
-STACK = ("    at Client_PG.acquireConnection (/srv/app/node_modules/knex/lib/client.js:493:26)", "    at async /srv/app/main.js:26:5")
+STACK = (
+    "    at Client_PG.acquireConnection (/srv/app/node_modules/knex/lib/client.js:493:26)",
+    "    at async /srv/app/main.js:26:5",
+)
 CASE = '[[pool]]\nservice = "crm-api"\nsize = 10\ntimeout_s = 15\nfan_out = 6\n'
 
 
@@ -75,7 +78,9 @@ def test_the_case_file_dates_waits_and_tells_the_demand(think: Callable[..., Cas
 def test_requests_that_a_proxy_tells_too_count_once(think: Callable[..., Case]) -> None:
     """Five answers with 500 stand in the log of nginx and in that of the program; one 502 in that of nginx alone."""
     lines = [line for n in range(6) for line in page(100 + n)]
-    answers = [(100 + n, f'INFO:     203.0.113.{n}:0 - "GET / HTTP/1.1" 500 Internal Server Error') for n in range(5)]
+    answers = [
+        (100 + n, f'INFO:     203.0.113.{n}:0 - "GET / HTTP/1.1" 500 Internal Server Error') for n in range(5)
+    ]
     edge = "".join(
         f'203.0.113.{n} - - [29/Nov/2026:12:01:4{n} +0000] "GET / HTTP/1.1" {502 if n == 5 else 500} 15 "-" "x" 15.001\n'
         for n in range(6)
@@ -105,10 +110,13 @@ def test_who_was_refused(think: Callable[..., Case]) -> None:
     """Refusals are told by session, beside what the clients' own logs tell of."""
     said = "sorry, too many clients already"
     server = "".join(
-        f"2026-11-29 12:01:{10 + n}.100 UTC [{900 + n}] {'worker' if n % 3 else 'api'}@fleet FATAL:  {said}\n" for n in range(9)
+        f"2026-11-29 12:01:{10 + n}.100 UTC [{900 + n}] {'worker' if n % 3 else 'api'}@fleet FATAL:  {said}\n"
+        for n in range(9)
     )
     error = f'psycopg2.OperationalError: connection to server at "db", port 5432 failed: FATAL:  {said}'
-    lines = [line for n in range(4) for line in logs.at(70.2 + n, "Traceback (most recent call last):", error)]
+    lines = [
+        line for n in range(4) for line in logs.at(70.2 + n, "Traceback (most recent call last):", error)
+    ]
     case = think(**{"postgresql.log": server, "api": logs.journal([*logs.served(0, 200), *lines])})
     values = finding(case, "mechanism.refused").values
 
@@ -129,8 +137,12 @@ def test_a_run_that_takes_longer_is_late_not_dead(think: Callable[..., Case]) ->
     """A pause that the job's own duration fills is no blind gap; one that it does not fill is."""
 
     def results(took: float) -> str:
-        times = [(30 * n, 2.0) for n in range(10)] + [(450, took)] + [(450 + 30 * n, 2.0) for n in range(1, 8)]
-        rows = ({"ts": logs.NOON + at, "monitor": "instances", "status": "ok", "duration_s": d} for at, d in times)
+        times = (
+            [(30 * n, 2.0) for n in range(10)] + [(450, took)] + [(450 + 30 * n, 2.0) for n in range(1, 8)]
+        )
+        rows = (
+            {"ts": logs.NOON + at, "monitor": "instances", "status": "ok", "duration_s": d} for at, d in times
+        )
         return "".join(json.dumps(row) + "\n" for row in rows)
 
     late = think(**{"checks.jsonl": results(170), "api": logs.journal(logs.served(0, 700))})

@@ -13,13 +13,18 @@ def settled(name: str, *sets: str, files: tuple[str, ...] = (), case: bool = Fal
     asked = budgeting.Asked(tuple(str(folder / file) for file in files), (), sets, None, ())
     answer = budgeting.answer(asked, pipeline.Options(case=folder / "case.toml" if case else None))
     return tuple(
-        (one.demand.exact, one.capacity.exact, one.over) for one in (answer.before, answer.after) if one is not None
+        (one.demand.exact, one.capacity.exact, one.over)
+        for one in (answer.before, answer.after)
+        if one is not None
     )
 
 
 def test_a_second_pool_fits() -> None:
     """One process with a pool of ten, and with five more for the jobs: the server never was short of slots."""
-    assert settled("knex-shared-pool", "status-web.worker_pool=5", case=True) == ((13, 107, False), (18, 107, False))
+    assert settled("knex-shared-pool", "status-web.worker_pool=5", case=True) == (
+        (13, 107, False),
+        (18, 107, False),
+    )
 
 
 def test_replicas_times_pools_pass_the_server() -> None:
