@@ -30,7 +30,8 @@ SHORTEST_H = 0.03
 """Hours below which a rate is a number without meaning."""
 TROUBLE = ("error", "warning", "critical")
 SHOWN = 40
-NOISY = r"(?i)error|exception|fail|warn|timeout|timed out|retry|refused|aguardando|tentativa|erro|falh"
+NOISY = r"(?i)error|exception|fail|warn|timeout|timed out|retry|refused|not acquired|already (?:locked|held|running)|lock (?:is )?(?:held|busy|taken)|aguardando|tentativa|erro|falh"
+"""Words of messages that read like trouble; a lock that another one holds is a miss, and often the usual case."""
 
 
 def background(evidence: Evidence, known: Known, facts: Facts) -> Background:

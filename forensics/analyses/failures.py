@@ -2,7 +2,7 @@
 
 A failure is one failed operation, not one line. Lines with the same failure number are one failure: chained
 exceptions, and the log line that heads its own traceback. Where almost every one-line message of a process is followed
-at once by a traceback with the same text, both are one failure printed twice. A message and a traceback with a silence
+at once by a traceback with the same text, both are one failure printed twice; a message with a stack of its own below is none of these. A message and a traceback with a silence
 of the process between them may be one failure too (a stalled process prints late): the count becomes an interval.
 """
 
@@ -39,6 +39,7 @@ HABIT = 0.8
 """Share of one-line messages that must be followed by a traceback for this to be how the program prints a failure."""
 ONE_OPERATION = 1_000_000
 """Microseconds within which lines that name the same operation are of one failure."""
+POOL = "pool_exhaustion"
 FRAMEWORK = (
     r"(?i)Exception in ASGI application|Internal Server Error: /|Exception on \S+ \[[A-Z]+\]|Error handling request|unhandled (?:exception|error|promise rejection)"
     r"|Unhandled exception in |(?:Task|Future) exception was never retrieved|Uncaught exception|Exception while serving|Cannot process request"
@@ -65,7 +66,7 @@ DATABASE_LOGS = r"^(?:postgres|pgbouncer|mysql|mariadb|redis|mongodb)"
 DATABASES = re.compile(DATABASE_LOGS)
 COLUMNS = {
     "service": pl.String, "signature": pl.String, "family": pl.String, "side": pl.String, "ts": pl.Int64, "began": pl.Int64,
-    "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32, "ends": pl.Boolean,
+    "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32, "ends": pl.Boolean, "peer": pl.String,
 }  # fmt: skip
 REFS = 12
 ADDRESSED = ("host", "server", "upstream", "target", "addr", "address", "endpoint")
@@ -83,12 +84,16 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
     monitors = set(
         evidence["formats"].filter(pl.col("format").is_in(list(MONITOR_LOGS)))["service"].drop_nulls()
     )
-    rows = join_lines(hits, wanted, evidence["seconds"], evidence["failed"]).with_columns(
-        side=pl.when(pl.col("service").is_in(list(monitors)))
-        .then(pl.lit(MONITOR))
-        .when(relayed(evidence))
-        .then(pl.lit("client"))
-        .otherwise("side")
+    rows = (
+        join_lines(hits, wanted, evidence["seconds"], evidence["failed"])
+        .pipe(by_hint, known)
+        .with_columns(
+            side=pl.when(pl.col("service").is_in(list(monitors)))
+            .then(pl.lit(MONITOR))
+            .when(relayed(evidence))
+            .then(pl.lit("client"))
+            .otherwise("side")
+        )
     )
     exact = evidence["hit_counts"].group_by("service", "signature").agg(n=pl.col("n").sum())
     kept = hits.group_by("service", "signature").agg(n=pl.len())
@@ -188,15 +193,18 @@ def join_lines(
     hits: pl.DataFrame, wanted: dict[str, Signature], seconds: pl.DataFrame, failed: pl.DataFrame
 ) -> pl.DataFrame:
     """Return one row per failure."""
+    # A request's line stands between the lines of others: a stack below it is not its own.
+    requests = [name for name, signature in wanted.items() if signature.family == "http_error"]
+    own_stack = pl.col("framed").fill_null(value=False) & ~pl.col("signature").is_in(requests)
     one = hits.group_by(*STREAM, "fid", maintain_order=True).agg(
         pl.col("ts").min(),
         pl.col("line").min(),
         pl.col("parameters").first(),
         pl.col("head").first(),
         pl.col("retry").all(),
-        pl.col("operation").drop_nulls().first(),
+        pl.col("operation", "peer").drop_nulls().first(),
         pl.col("times").max(),
-        traced=pl.col("ends_traceback").any(),
+        traced=(pl.col("ends_traceback") | own_stack).any(),
         lines=pl.len().cast(pl.Int64),
     )
     pauses = cache(lambda service: silences(seconds, service))
@@ -253,6 +261,20 @@ def by_request(table: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
     usable = pl.col("ends") & (pl.col("began") == pl.col("ts")) & pl.col("took").is_not_null()
     return joined.with_columns(
         began=pl.when(usable).then(pl.min_horizontal("ts", "ended") - pl.col("took")).otherwise("began")
+    )
+
+
+def by_hint(table: pl.DataFrame, known: Known) -> pl.DataFrame:
+    """Back-date a wait for a pooled connection whose text states no length by the timeout that the case file gives of that pool."""
+    stated = {hint.service: hint.timeout_s for hint in known.pools if hint.service and hint.timeout_s}
+    if not stated or not table.height:
+        return table
+    wait = pl.col("service").replace_strict(stated, default=None, return_dtype=pl.Float64) * SECOND
+    usable = (
+        pl.col("ends") & (pl.col("began") == pl.col("ts")) & (pl.col("family") == POOL) & wait.is_not_null()
+    )
+    return table.with_columns(
+        began=pl.when(usable).then(pl.col("ts") - wait.round().cast(pl.Int64)).otherwise("began")
     )
 
 

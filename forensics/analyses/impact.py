@@ -23,6 +23,11 @@ SECOND = 1_000_000
 MINUTE = 60 * SECOND
 LATE_MS = 10_000.0
 """A call that completed after this long is told as late."""
+PROXIES = (
+    "nginx_access", "nginx_error", "apache_vhost", "caddy_access", "haproxy_http", "haproxy_clf", "traefik_clf", "traefik_json",
+    "envoy_access", "aws_alb", "cloudfront", "kong_json", "heroku_router",
+)  # fmt: skip
+"""Formats of those who pass requests on: what they tell, the service behind them may tell too."""
 
 
 def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
@@ -80,7 +85,17 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
         completed_refs=tuple(Ref(s, line) for s, line in seconds.select("source", "first_line").head(3).iter_rows()), calls_failed=gave_up, calls_late=late.height,
         slowest_call_s=round(slowest / 1000, 3) if slowest is not None else None,
         call_refs=tuple(Ref(s, line) for s, line in late.sort("duration_ms", descending=True).select("source", "line").head(2).iter_rows()), failed_outside=evidence["failed"].filter(~inside).height,
+        failed=once(failed, evidence["formats"]),
     )  # fmt: skip
+
+
+def once(failed: pl.DataFrame, formats: pl.DataFrame) -> int:
+    """Count failed requests, each once: a proxy and the service behind it tell of the same ones, the one that tells of more decides."""
+    passing = formats.filter(pl.col("format").is_in(list(PROXIES)))["service"].drop_nulls().unique()
+    by_teller = failed.group_by("method", "route").agg(
+        passed=pl.col("service").is_in(passing.implode()).sum(), n=pl.len()
+    )
+    return int(by_teller.select(pl.max_horizontal("passed", pl.col("n") - pl.col("passed")).sum()).item())
 
 
 PLUG = Analysis(

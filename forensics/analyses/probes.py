@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import Coverage, Due, Facts, Losses, Probes, Restarts, Series
+from forensics.model.facts import Coverage, Due, Facts, LongRun, Losses, Probes, Restarts, Series
 from forensics.model.frames import middle
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
@@ -108,28 +108,49 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
     hint = match_hint(known, name, None, period)
     timeout = (hint and hint.timeout_s) or told["timeout_s"][0] or stated_timeout(told["error"])
     jitter = median(abs(gap / SECOND - period) for gap in gaps)
+    holes, runs = unasked(told, period, stated=bool(stated))
     return Series(
         name=(hint and hint.name) or name, seen_by="monitor", service=None, period_s=round(period, 3), jitter_s=round(jitter, 3), timeout_s=timeout,
         alert_after=(hint and hint.alert_after) or stated_rule(evidence, part),
-        dues=tuple(due_of(row, timeout) for row in told.iter_rows(named=True)), gaps=unasked(told, period, stated=bool(stated)),
-        paused=bool(told["paused"][-1]), until=newest(evidence, part["source"][0]),
+        dues=tuple(due_of(row, timeout) for row in told.iter_rows(named=True)), gaps=holes,
+        paused=bool(told["paused"][-1]), until=newest(evidence, part["source"][0]), long_runs=runs,
     )  # fmt: skip
 
 
-def unasked(rows: pl.DataFrame, period: float, *, stated: bool) -> tuple[tuple[int, int, int, Ref, Ref], ...]:
-    """Return the spans in which a monitor has no results although some were due: last before, first after, missing, refs."""
+def unasked(
+    rows: pl.DataFrame, period: float, *, stated: bool
+) -> tuple[tuple[tuple[int, int, int, Ref, Ref], ...], tuple[LongRun, ...]]:
+    """Return the spans in which a monitor has no results although some were due, and those that a long run of it fills.
+
+    A span is the last before, the first after, how many are missing, and the lines of both.
+    """
     gaps = rows["ts"].diff().shift(-1)
     usual = period * SECOND
     # The beat around a gap is never shorter than the usual one: most gaps are settled by that.
     wide = gaps >= (BLIND_FROM + 0.5) * usual
-    found = []
+    found, runs = [], []
     for index in (wide & (rows["status"] != "maintenance")).arg_true():
         beat = usual if stated else local_beat(gaps, index, usual)
-        missing = round(gaps[index] / beat) - 1
+        if round(gaps[index] / beat) - 1 < BLIND_FROM:
+            continue
+        before, after = rows.row(index, named=True), rows.row(index + 1, named=True)
+        took = busy(before, after, beat)
+        missing = round((gaps[index] - took) / beat) - 1
         if missing >= BLIND_FROM:
-            before, after = rows.row(index, named=True), rows.row(index + 1, named=True)
             found.append((before["ts"], after["ts"], missing, ref(before), ref(after)))
-    return tuple(found)
+        if took:
+            runs.append(LongRun(after["ts"], gaps[index] / SECOND, took / SECOND, ref(after)))
+    return tuple(found), tuple(runs)
+
+
+def busy(before: dict[str, Any], after: dict[str, Any], beat: float) -> int:
+    """Return how long the run of one of two results took, in microseconds, where that is longer than the beat; else 0.
+
+    A job that looks at one thing after another is late with its next result when it had more to do; it was at work all the while.
+    Its time may be that of its begin or of its end, so that either result may tell of the pause between them.
+    """
+    took = max(round((row["latency_ms"] or 0) * 1000) for row in (before, after))
+    return took if beat < took <= after["ts"] - before["ts"] + beat else 0
 
 
 def local_beat(gaps: pl.Series, index: int, usual: float) -> float:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from forensics.model.known import Known
 
 SECOND = 1_000_000
+AT_ONCE = SECOND
+"""Samples closer than this are one look at the gauge, asked in two ways."""
 
 
 def samples(evidence: Evidence, known: Known, facts: Facts) -> Samples:
@@ -50,7 +52,8 @@ def one(name: str, rows: pl.DataFrame, facts: Facts) -> SampleSeries:
     peak = highest(rows) or {}
     chart = rows if primary is None else rows.filter(near(primary, facts))
     places = {"before": p_before, "peak": p_peak or peak, "after": p_after, "all_peak": peak}
-    period = middle(rows["ts"].diff().drop_nulls())
+    gaps = rows["ts"].diff().drop_nulls()
+    period = middle(gaps.filter(gaps >= AT_ONCE))
     return SampleSeries(
         series=name, period_s=None if period is None else round(period / SECOND, 3), before=before["value"] if before else None, peak=peak["value"], after=after["value"] if after else None,
         limit=most(rows["limit"]), around=tuple(chart.select("ts", "value").iter_rows()), incident_before=pair(p_before), incident_peak=pair(p_peak), incident_after=pair(p_after), plateau=plateau,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forensics.findings.sections import all_findings, refused_needs
+from forensics.findings import capacity
+from forensics.findings.sections import all_findings, called, main_pool, refused_needs
 from forensics.findings.signals import Signals
 from forensics.findings.timeline import timeline
 from forensics.findings.weighing import judge_all
-from forensics.model.facts import Losses, Stalls, Watch
+from forensics.model.facts import Losses, Rhythms, Stalls, Watch
 from forensics.model.finding import Action, Diagnosis, Judgement, OpenQuestion, Verdict
 
 if TYPE_CHECKING:
@@ -91,10 +92,19 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
     if signals.facts[Stalls].items and verdict["app_pool_exhausted"] in POSITIVE:
         yield Action("act.sync_checkout", unit, ("mechanism.stall", "mechanism.serial", "mechanism.pool"), 1)
     if verdict["app_pool_exhausted"] in POSITIVE:
-        yield Action("act.pool_metrics", unit, ("mechanism.pool", "mechanism.gauge"), 2)
+        yield from shares(signals, verdict["db_slots_exhausted"])
+        pool = main_pool(signals)
+        whose = {"service": called(signals, pool)["name"]} if pool else unit
+        yield Action("act.pool_metrics", whose, ("mechanism.pool", "mechanism.gauge"), 2)
         yield Action("act.lock_logging", {}, ("mechanism.pool",), 3)
     if verdict["db_slots_exhausted"] in POSITIVE:
-        yield Action("act.budget", unit, ("why.slots.refused", "why.slots.client"), 1)
+        said = {"n": capacity.refusals(signals).height, "both": bool(capacity.both_limits(signals))}
+        yield Action(
+            "act.budget",
+            said,
+            ("mechanism.refused", "mechanism.sides", "why.slots.refused", "why.slots.client"),
+            1,
+        )
     if verdict["redis_failed"] in POSITIVE:
         yield Action("act.redis", unit, ("why.redis.clients", "why.redis.server"), 1)
     if verdict["service_restarted"] in POSITIVE:
@@ -106,6 +116,35 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
     if signals.facts[Losses].items:
         yield Action(
             "act.rate_limit", {"service": signals.facts[Losses].items[0].service}, ("mechanism.loss",), 3
+        )
+
+
+def shares(signals: Signals, slots: Verdict) -> Iterator[Action]:
+    """Suggest pools of their own for pages and jobs where the server has room and failures come at the beat of a job, or two requests are too many."""
+    pool, gauge = main_pool(signals), signals.gauge
+    if pool is None or slots is not Verdict.RULED_OUT or gauge is None or not gauge.limit:
+        return
+    beats = [
+        beat
+        for beat in signals.facts[Rhythms].beats
+        if beat.service == pool.service and beat.width_s is not None
+    ]
+    asked = capacity.fan_out_values(signals, pool)
+    if beats or asked:
+        peak = gauge.incident_peak[1] if gauge.incident_peak else gauge.peak
+        said = {
+            "service": pool.service,
+            "asked": asked,
+            "beat": next(iter(beats), None),
+            "peak": peak,
+            "limit": gauge.limit,
+            "free": gauge.limit - peak,
+        }
+        yield Action(
+            "act.shares",
+            said,
+            ("mechanism.fan_out", "mechanism.rhythm", "mechanism.pool", "mechanism.gauge"),
+            1,
         )
 
 

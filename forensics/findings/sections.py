@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.findings import activity, budget_link, pooler, upkeep
+from forensics.findings import activity, budget_link, capacity, pooler, upkeep
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.lines_told import told
-from forensics.findings.signals import MINUTE, SECOND
+from forensics.findings.signals import MINUTE, SECOND, replica_of
 from forensics.model.facts import (
     Background,
     Coverage,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import FailureGroup, Incident, LockGroup, SampleSeries, Stall
+    from forensics.model.facts import Beat, FailureGroup, Incident, LockGroup, SampleSeries, Stall
 
 POOL = "pool_exhaustion"
 BUCKET = 10 * SECOND
@@ -92,25 +92,40 @@ SEEN = 6
 def main_pool(signals: Signals) -> FailureGroup | None:
     """Return the pool that failed over the longest time, not the one that failed most often in one burst."""
     rows = signals.facts[Failures].rows.filter(pl.col("family") == POOL)
-    spread = {
-        (service, signature): n
-        for service, signature, n in rows.group_by("service", "signature")
-        .agg((pl.col("ts") // BUCKET).n_unique())
-        .iter_rows()
-    }
+    spread: dict[tuple[str, str], set[int]] = {}
+    for service, signature, bucket in rows.select("service", "signature", pl.col("ts") // BUCKET).iter_rows():
+        spread.setdefault((replica_of(service), signature), set()).add(bucket)
     return max(
         signals.groups(POOL),
-        key=lambda group: (spread.get((group.service, group.signature), 0), group.failures),
+        key=lambda group: (len(spread.get((replica_of(group.service), group.signature), ())), group.failures),
         default=None,
     )
 
 
+def replicas(signals: Signals, group: FailureGroup) -> list[FailureGroup]:
+    """Return a group with those of the same failure in other replicas of its service."""
+    base = replica_of(group.service)
+    return [
+        other
+        for other in signals.facts[Failures].groups
+        if other.signature == group.signature
+        and other.side == group.side
+        and replica_of(other.service) == base
+    ]
+
+
+def called(signals: Signals, group: FailureGroup) -> dict[str, Any]:
+    """Return how a group's service is called: its own name, or that of its replicas with their number."""
+    n = len(replicas(signals, group))
+    return {"name": replica_of(group.service) if n > 1 else group.service, "replicas": n}
+
+
 def in_window(signals: Signals, group: FailureGroup) -> pl.DataFrame:
-    """Return the failures of a group in the primary window."""
+    """Return the failures of a group in the primary window, those of all replicas of its service."""
     lo, hi = signals.window
     rows = signals.facts[Failures].rows
     return rows.filter(
-        (pl.col("service") == group.service)
+        pl.col("service").is_in([other.service for other in replicas(signals, group)])
         & (pl.col("signature") == group.signature)
         & (pl.col("ts").is_between(lo, hi + 5 * SECOND) | pl.col("began").is_between(lo, hi))
     )
@@ -147,10 +162,13 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
         yield from quiet(signals)
         return
     found = signals.facts[Impact]
-    failed = sum(route.count for route in found.routes)
+    failed, hit = found.failed, hit_services(signals)
     yield Finding(
         "summary.window", "summary", Grade.DERIVED,
-        {"incident": incident, "service": signals.unit, "last": signals.window[1], "failed": failed, "completed": completed(signals), "clients": len(found.clients), "lossy": lossy(signals)}, edge_refs(incident),
+        {
+            "incident": incident, "service": hit, "last": signals.window[1], "failed": failed, "completed": completed(signals) if hit == signals.unit else found.completed,
+            "clients": len(found.clients), "lossy": lossy(signals),
+        }, edge_refs(incident),
     )  # fmt: skip
     yield from summary_cause(signals, verdicts)
     gaps = [gap for gap in signals.facts[Watch].gaps if gap.inside or gap.overlapping]
@@ -165,6 +183,14 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
     key, needs = greatest_unknown(signals, verdicts)
     if key:
         yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, {"what": key}, needs=needs[:1])
+
+
+def hit_services(signals: Signals) -> str:
+    """Return whose requests failed: the service that the report is about where any did, else those whose log shows some."""
+    named = {route.service for route in signals.facts[Impact].routes}
+    if not named or signals.unit in named:
+        return signals.unit
+    return ", ".join(sorted({replica_of(name) for name in named}))
 
 
 def completed(signals: Signals) -> int | None:
@@ -207,15 +233,26 @@ def lossy(signals: Signals) -> bool:
     )
 
 
+def summary_pool(signals: Signals) -> Iterator[Finding]:
+    """Count the waits for the main pool, beside the server's refusals where both limits were met."""
+    pool = main_pool(signals)
+    if pool is None:
+        return
+    rows = in_window(signals, pool)
+    both = capacity.both_limits(signals)
+    if both:
+        refs = both.pop("refs")
+        yield Finding("summary.both", "summary", Grade.VERIFIED, both, refs)
+    elif rows.height:
+        yield Finding(
+            "summary.pool", "summary", Grade.VERIFIED, pool_values(signals, pool, rows), Ref_of(rows)
+        )
+
+
 def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
     """Name the mechanism with its grade, in one or two sentences."""
     pool = main_pool(signals)
-    if pool is not None:
-        rows = in_window(signals, pool)
-        if rows.height:
-            yield Finding(
-                "summary.pool", "summary", Grade.VERIFIED, pool_values(signals, pool, rows), Ref_of(rows)
-            )
+    yield from summary_pool(signals)
     stall = stall_of(signals)
     if stall is not None:
         stalls = stalls_in_window(signals)
@@ -227,34 +264,36 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
             {"n": len(stalls), "total": total, "open": any(item.end is None for item in stalls)},
             stall_refs(stall),
         )
+    holder = summary_holder(signals, pool=pool is not None)
+    if holder is not None:
+        yield holder
+    elif pool is None and stall is None:
+        yield from summary_verdict(verdicts)
+
+
+def summary_holder(signals: Signals, *, pool: bool) -> Finding | None:
+    """Name who held what others waited for: by the server's log, else by a snapshot of its sessions."""
+    grade = Grade.INFERRED if pool else Grade.VERIFIED
     held = next(iter(locks_near(signals)), None)
     if held is not None:
-        yield Finding(
-            "summary.locks",
-            "summary",
-            Grade.INFERRED if pool is not None else Grade.VERIFIED,
-            {"group": held, "n": len(held.waiters), "pool": pool is not None},
-            held.refs[:3],
-        )
-    snapshot = next((one for one in signals.snapshots if one.blockers), None) if held is None else None
-    if snapshot is not None:
-        yield Finding(
-            "summary.blocker",
-            "summary",
-            Grade.INFERRED if pool is not None else Grade.VERIFIED,
-            {"snapshot": snapshot, "blocker": snapshot.blockers[0], "pool": pool is not None},
-            snapshot.blockers[0].refs[:3],
-        )
-    if pool is None and stall is None and held is None and snapshot is None:
-        told = [verdicts[name] for name in CAUSES]
-        for verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED):
-            for judgement in told:
-                if judgement.verdict is verdict:
-                    grade = Grade.VERIFIED if verdict is Verdict.CONFIRMED else Grade.INFERRED
-                    yield Finding(
-                        f"why.{judgement.why}", "summary", grade, judgement.values, judgement.supports
-                    )
-                    return
+        values = {"group": held, "n": len(held.waiters), "pool": pool}
+        return Finding("summary.locks", "summary", grade, values, held.refs[:3])
+    snapshot = next((one for one in signals.snapshots if one.blockers), None)
+    if snapshot is None:
+        return None
+    values = {"snapshot": snapshot, "blocker": snapshot.blockers[0], "pool": pool}
+    return Finding("summary.blocker", "summary", grade, values, snapshot.blockers[0].refs[:3])
+
+
+def summary_verdict(verdicts: dict[str, Judgement]) -> Iterator[Finding]:
+    """Say the surest cause where nothing more special is told."""
+    told = [verdicts[name] for name in CAUSES]
+    for verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED):
+        for judgement in told:
+            if judgement.verdict is verdict:
+                grade = Grade.VERIFIED if verdict is Verdict.CONFIRMED else Grade.INFERRED
+                yield Finding(f"why.{judgement.why}", "summary", grade, judgement.values, judgement.supports)
+                return
 
 
 def Ref_of(rows: pl.DataFrame, n: int = 3) -> tuple[Ref, ...]:  # noqa: N802 - reads as the place of rows
@@ -288,13 +327,13 @@ def greatest_unknown(signals: Signals, verdicts: dict[str, Judgement]) -> tuple[
 
 def pool_values(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> dict[str, Any]:
     """Return the numbers of a pool's failures in the window."""
-    size, overflow = pool.parameters.get("size"), pool.parameters.get("overflow")
+    size, overflow, most = capacity.capacity_of(signals, pool)
     waits = rows.filter(pl.col("began") < pl.col("ts"))
     wait = round((middle(waits["ts"] - waits["began"]) or 0) / SECOND, 2) if waits.height else None
     return {
-        "group": pool, "failures": int(rows["sure"].sum()), "failures_max": rows.height if pool.failures_max is not None else None, "lines": int(rows["lines"].sum()),
+        **called(signals, pool), "group": pool, "failures": int(rows["sure"].sum()), "failures_max": rows.height if pool.failures_max is not None else None, "lines": int(rows["lines"].sum()),
         "first": rows["ts"].min(), "last": rows["ts"].max(), "began": rows["began"].min(), "wait": wait, "size": size, "overflow": overflow,
-        "capacity": size + overflow if isinstance(size, int) and isinstance(overflow, int) and overflow >= 0 else size, "title": signals.known.signatures[pool.signature].title,
+        "capacity": most, "title": signals.known.signatures[pool.signature].title,
     }  # fmt: skip
 
 
@@ -324,6 +363,7 @@ def impact(signals: Signals) -> Iterator[Finding]:
     if signals.primary is None:
         return
     found = signals.facts[Impact]
+    told = sum(route.count for route in found.routes)
     if found.routes:
         refs = tuple(route.ref for route in found.routes[:3])
         yield Finding(
@@ -331,8 +371,9 @@ def impact(signals: Signals) -> Iterator[Finding]:
             "impact",
             Grade.VERIFIED,
             {
-                "count": sum(route.count for route in found.routes),
-                "routes": len(found.routes),
+                "count": found.failed,
+                "routes": len({(route.method, route.route) for route in found.routes}),
+                "tellers": sorted({route.service for route in found.routes}) if told > found.failed else [],
                 "clients": len(found.clients),
                 "lossy": lossy(signals),
             },
@@ -390,8 +431,11 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from gauge_links(signals, pool)
     yield from activity.findings(signals, "mechanism")
     yield from pooler.findings(signals, "mechanism")
+    refused = bool(capacity.refusals(signals).height)
     for name in (*FACTS[2:], "db_down"):
         judgement = verdicts[name]
+        if name == "db_slots_exhausted" and refused:
+            continue  # told with those who were refused
         if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
             yield Finding(
                 f"why.{judgement.why}",
@@ -401,10 +445,13 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
                 judgement.supports,
                 scope=judgement.scope,
             )
+    yield from capacity.refused(signals)
+    yield from capacity.sides(signals)
+    yield from capacity.server_end(signals)
     yield from other_failures(signals, pool)
     yield from lock_links(signals)
     yield from upkeep.findings(signals, "mechanism")
-    for beat in signals.facts[Rhythms].beats:
+    for beat in told_once(signals.facts[Rhythms].beats):
         yield Finding(
             "mechanism.rhythm",
             "mechanism",
@@ -424,6 +471,12 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
         )
 
 
+def told_once(beats: tuple[Beat, ...]) -> list[Beat]:
+    """Leave out the beat of failed requests where failures of another kind show the same one: they are their answers."""
+    causes = {beat.period_s for beat in beats if not beat.signature.startswith("http.")}
+    return [beat for beat in beats if not beat.signature.startswith("http.") or beat.period_s not in causes]
+
+
 def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iterator[Finding]:
     """Tell how many waits failed, since when, and what the arithmetic says about where they waited."""
     values = pool_values(signals, pool, rows)
@@ -436,6 +489,7 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
         method="lines of the signature, joined into failures",
     )
     yield from counters(signals, pool)
+    yield from capacity.fan_out(signals, pool, rows)
     stalls = stalls_in_window(signals)
     if not stalls:
         yield from overlap(rows)
@@ -610,10 +664,14 @@ def rises(gauge: SampleSeries) -> dict[str, float | None]:
 def other_failures(signals: Signals, pool: FailureGroup | None) -> Iterator[Finding]:
     """Name the other kinds of failures inside the window, most first."""
     told = (*REDIS, "app_error", "webhook_delivery", "server_limit", "http_error")
-    groups = [
-        group for group in signals.facts[Failures].groups if group is not pool and group.family not in told
-    ]
-    for group in sorted(groups, key=lambda item: -item.failures)[:3]:
+    done = {(replica_of(pool.service), pool.signature)} if pool is not None else set()
+    groups = []
+    for group in sorted(signals.facts[Failures].groups, key=lambda item: -item.failures):
+        kind = (replica_of(group.service), group.signature)
+        if group.family not in told and kind not in done:
+            done.add(kind)
+            groups.append(group)
+    for group in groups[:3]:
         rows = in_window(signals, group)
         if rows.height:
             yield Finding(
@@ -622,6 +680,7 @@ def other_failures(signals: Signals, pool: FailureGroup | None) -> Iterator[Find
                 Grade.VERIFIED,
                 {
                     "group": group,
+                    **called(signals, group),
                     "n": int(rows["sure"].sum()),
                     "most": rows.height,
                     "title": signals.known.signatures[group.signature].title,
@@ -695,6 +754,15 @@ def alert(signals: Signals) -> Iterator[Finding]:
                     "rivals": [((worst.answered or 0) - rival) / SECOND for rival in worst.rivals],
                 },
                 refs[:3],
+            )
+        if series.long_runs:
+            worst_run = max(series.long_runs, key=lambda run: run.gap_s)
+            yield Finding(
+                "alert.long_run",
+                "alert",
+                Grade.DERIVED,
+                {"series": series, "n": len(series.long_runs), "run": worst_run},
+                tuple(run.ref for run in series.long_runs)[:3],
             )
     yield from replays(signals)
     yield from green(signals)
@@ -773,20 +841,22 @@ def recurrence(signals: Signals) -> Iterator[Finding]:
     pool = main_pool(signals)
     if pool is not None and signals.primary is not None:
         rows = in_window(signals, pool)
-        day = [
-            item
+        mine = replicas(signals, pool)
+        names = {group.service for group in mine}
+        days_ = {
+            item.date
             for item in signals.facts[Daily].items
-            if item.signature == pool.signature and item.service == pool.service
-        ]
+            if item.signature == pool.signature and item.service in names
+        }
         yield Finding(
             "recurrence.sum",
             "recurrence",
             Grade.DERIVED,
             {
                 "inside": int(rows["sure"].sum()),
-                "total": pool.failures,
-                "days": len(day),
-                "least": pool.bound == "at_least",
+                "total": sum(group.failures for group in mine),
+                "days": len(days_),
+                "least": any(group.bound == "at_least" for group in mine),
             },
             pool.refs[:2],
             formula="window + outside = all",

@@ -46,6 +46,15 @@ NOBODY = "SERVICE"
 """Stands in commands where no application's log was given."""
 
 
+WHOLE = 0.9
+"""Share of the longest log of a service's replicas from which another one's is as good."""
+
+
+def replica_of(service: str) -> str:
+    """Return the name of a service without the number of its replica: ``worker-3`` and ``worker_3`` are ``worker``."""
+    return re.sub(r"(?<=[^\d._-])[-_.]\d{1,3}$", "", service)
+
+
 @dataclass(frozen=True)
 class Signals:
     """Facts of one run with the window that they are judged over."""
@@ -90,10 +99,22 @@ class Signals:
         for outage in self.facts[Restarts].outages:
             candidates[outage.service] += 500
         if candidates:
-            return max(sorted(candidates), key=lambda name: candidates[name])
+            return self.speaker(candidates)
         apps = [cover for cover in self.facts[Coverage].services if cover.service in self.applications]
         busiest = max(apps, key=lambda cover: (cover.lines, cover.service), default=None)
         return busiest.service if busiest else NOBODY
+
+    def speaker(self, candidates: Counter[str]) -> str:
+        """Return the service with most trouble; of one that runs in several replicas, the replica whose log reaches furthest."""
+        together = Counter[str]()
+        for name, n in candidates.items():
+            together[replica_of(name)] += n
+        worst = max(sorted(together), key=lambda base: together[base])
+        covers = {cover.service: cover.last - cover.first for cover in self.facts[Coverage].services}
+        mine = [name for name in sorted(candidates) if replica_of(name) == worst]
+        longest = max(covers.get(name, 0) for name in mine)
+        whole = [name for name in mine if covers.get(name, 0) >= WHOLE * longest]
+        return max(whole, key=lambda name: candidates[name])
 
     @cached_property
     def applications(self) -> set[str]:
@@ -275,9 +296,35 @@ class Signals:
         others = self.evidence["processes"].filter(
             (pl.col("service") == service) & (pl.col("first_us") > lo) & (pl.col("first_us") < hi)
         )
-        if not rows.height or others.height:
+        if not rows.height or others.height or self.replaced(service):
             return None
         return Ref(rows["source"][0], rows["first_line"][0]), Ref(rows["source"][0], rows["last_line"][0])
+
+    def replaced(self, service: str) -> tuple[str, int, str, int, Ref, Ref] | None:
+        """The process of a service that printed its last line around the end of the window, and the one that went on in its place.
+
+        Process id and last instant, process id and first instant, and both places; None where the process lived on.
+        """
+        lo, hi = self.window
+        rows = (
+            self.evidence["processes"]
+            .filter((pl.col("service") == service) & ~pl.col("naive"))
+            .sort("first_us")
+        )
+        old = rows.filter(
+            (pl.col("first_us") <= lo) & pl.col("last_us").is_between(hi - 5 * SECOND, hi + MINUTE)
+        )
+        if old.height != 1:
+            return None
+        ended = old.row(0, named=True)
+        new = rows.filter(pl.col("first_us").is_between(ended["last_us"], ended["last_us"] + MINUTE))
+        if new.height != 1:
+            return None
+        begun = new.row(0, named=True)
+        return (
+            ended["pid"], ended["last_us"], begun["pid"], begun["first_us"],
+            Ref(ended["source"], ended["last_line"]), Ref(begun["source"], begun["first_line"]),
+        )  # fmt: skip
 
     def losses_near(self) -> list[Ref]:
         """Places of declared losses in or near the window."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.findings import activity
-from forensics.findings.signals import SECOND
+from forensics.findings.signals import SECOND, replica_of
 from forensics.model.facts import Clocks, Coverage, Failures, Incidents, Probes, Restarts, Stalls, Watch
 from forensics.model.finding import Grade, Moment
 from forensics.model.source import Ref
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MERGE_US = 20 * SECOND
 """Failures of one kind closer than this are one row."""
 PROBE_ROWS = 4
+SERVER = ("postgres.shutdown-request", "postgres.previous-stop", "postgres.ready")
+"""What tells when a database server took connections and when not."""
 
 
 def timeline(signals: Signals) -> tuple[Moment, ...]:
@@ -33,6 +35,7 @@ def timeline(signals: Signals) -> tuple[Moment, ...]:
         stalls(signals),
         probes(signals),
         lifecycle(signals),
+        server(signals),
         watch(signals),
         known(signals),
         gauge(signals),
@@ -142,7 +145,7 @@ def failures(signals: Signals) -> Iterator[Moment]:
     """Yield bursts of failures inside incidents, and the begin of the first wait."""
     rows = signals.facts[Failures].rows.filter(~pl.col("family").is_in(["app_error", "http_error"]))
     for lo, hi in [signals.window] if signals.primary else []:
-        near = rows.filter(pl.col("ts").is_between(lo, hi + 5 * SECOND))
+        near = by_service(rows.filter(pl.col("ts").is_between(lo, hi + 5 * SECOND)))
         for (service, name), part in near.group_by("service", "signature", maintain_order=True):
             title = signals.known.signatures[str(name)].title
             cut = part.sort("ts").with_columns(burst=(pl.col("ts").diff().fill_null(0) > MERGE_US).cum_sum())
@@ -177,6 +180,15 @@ def failures(signals: Signals) -> Iterator[Moment]:
                     Grade.VERIFIED,
                     refs,
                 )
+
+
+def by_service(rows: pl.DataFrame) -> pl.DataFrame:
+    """Give the failures of a service's replicas its name where several of them fail alike, so that they are one row."""
+    bases = rows["service"].map_elements(replica_of, return_dtype=pl.String, skip_nulls=True)
+    several = pl.col("service").n_unique().over("base", "signature") > 1
+    return rows.with_columns(base=bases).with_columns(
+        service=pl.when(several).then("base").otherwise("service")
+    )
 
 
 def stalls(signals: Signals) -> Iterator[Moment]:
@@ -273,6 +285,21 @@ def lifecycle(signals: Signals) -> Iterator[Moment]:
             Grade.VERIFIED,
             tuple(event.ref for event in events)[:2],
         )
+
+
+def server(signals: Signals) -> Iterator[Moment]:
+    """Yield when a database server was told to stop, what it says of that at its start, and when it was open again."""
+    if signals.primary is None:
+        return
+    for row in signals.hits(*SERVER).iter_rows(named=True):
+        kind = "start" if row["signature"] == "postgres.ready" else "stop"
+        values = {
+            "title": signals.known.signatures[row["signature"]].title,
+            "service": row["service"],
+            "n": 1,
+        }
+        ref = Ref(row["source"], row["line"])
+        yield Moment(row["ts"], kind, row["service"], "row.lifecycle", values, Grade.VERIFIED, (ref,))
 
 
 def watch(signals: Signals) -> Iterator[Moment]:

@@ -136,7 +136,12 @@ def app_pool_exhausted(signals: Signals) -> Weight:
         return Weight(
             Verdict.CONFIRMED if sure else Verdict.SUPPORTED,
             "pool.text",
-            {"group": best, "groups": len(groups)},
+            {
+                "group": best,
+                "groups": len(groups),
+                "n": sum(group.failures for group in groups),
+                "services": len({group.service for group in groups}),
+            },
             best.refs[:4],
         )
     if (shown := pooler.inside(signals)) or pooler.queued(signals):
@@ -246,9 +251,13 @@ def db_slots_exhausted(signals: Signals) -> Weight:
             Verdict.CONFIRMED,
             "slots.refused",
             {
-                "n": refused.height,
+                "n": by_server.height or refused.height,
                 "by_server": by_server.height,
-                "least": any(group.bound == "at_least" for group in signals.groups("server_limit")),
+                "least": any(
+                    group.bound == "at_least"
+                    for group in signals.groups("server_limit")
+                    if not by_server.height or group.service in signals.services_in("postgres")
+                ),
             },
             signals.refs(by_server if by_server.height else refused),
         )
@@ -552,6 +561,10 @@ def service_restarted(signals: Signals) -> Weight:
         return Weight(
             Verdict.RULED_OUT, "restart.same_pid", {"service": signals.unit, "pid": pids[0]}, contradicts=same
         )
+    if changed := signals.replaced(signals.unit):
+        old, ended, new, began, *places = changed
+        said = {"service": signals.unit, "old": old, "last": ended, "new": new, "first": began}
+        return Weight(Verdict.NO_SIGN, "restart.after", said, contradicts=tuple(places))
     if cover and any(event.service == signals.unit for event in signals.facts[Restarts].events):
         return Weight(
             Verdict.NO_SIGN,
@@ -778,7 +791,12 @@ def monitor_blind(signals: Signals) -> Weight:
             return Weight(
                 Verdict.RULED_OUT,
                 "blind.none",
-                {"series": series.name, "n": len(series.dues), "period": series.period_s},
+                {
+                    "series": series.name,
+                    "n": len(series.dues),
+                    "period": series.period_s,
+                    "runs": len(series.long_runs),
+                },
                 contradicts=refs,
             )
     return Weight(Verdict.NOT_DETERMINED, "blind.unknown")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from forensics.formats import postgres_session
 from forensics.formats.postgres_words import LEVELS
 from forensics.formats.text import is_offset, token_stamp
 from forensics.model.schema import RECORDS, conform
@@ -16,10 +17,12 @@ FURTHER = {
     "statement": "STATEMENT",
 }
 """Fields that the server log prints as lines of their own, in its order, with their tags."""
+WHOSE = ("user", "dbname", "application", "remote_host")
+"""Fields that name whose session a message is about."""
 
 
 def records(table: pl.DataFrame) -> pl.DataFrame:
-    """Turn fields into records; needs ``line``, ``timestamp``, ``severity``, ``message``, ``pid`` and those of :data:`FURTHER`.
+    """Turn fields into records; needs ``line``, ``timestamp``, ``severity``, ``message``, ``pid`` and those of :data:`FURTHER` and :data:`WHOSE`.
 
     The message is that of the server log (``FATAL:  text``), so that the same signatures find it; its parts follow on lines
     of their own.
@@ -45,6 +48,7 @@ def records(table: pl.DataFrame) -> pl.DataFrame:
             level=pl.col("severity").replace_strict(LEVELS, default=None, return_dtype=pl.String),
             service=pl.lit("postgres"),
             message=pl.col("said"),
+            peer=postgres_session.label(*[pl.col(name) for name in WHOSE]),
         ),
         RECORDS,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.formats import heads
+from forensics.formats.postgres_session import from_prefix
 from forensics.ingest.understand import route, template
 from forensics.model.schema import FRAMES, QUARTER
 
@@ -28,6 +29,8 @@ ROWS_PER_MINUTE = 120
 """Rows kept per route or operation and minute, for requests that failed and calls that were slow."""
 SLOW_MS = 1000.0
 """An outgoing call is kept from this duration on."""
+SERVER_LOGS = ("postgres", "postgres_epoch")
+"""Formats whose prefix may name whose session a line is about."""
 PROBE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 LANES = 4
 KEPT_BYTES = 300
@@ -37,6 +40,8 @@ MANGLED = r"[\x00-\x1f\x7f-\x{9f}\x{fffd}\x{2026}]|blob data\]$"
 STREAM = ("service", "pid", "stream")
 NO_ECHO = r"^\s*(?:\| ?\S|\[cause\]: |File \"|Caused by: |Process \d+ waits for |system usage: CPU)"
 """Indented lines that a traceback does not echo from a source: branches of a group, causes, frames; and those of PostgreSQL's own entries."""
+FRAME = r"^\s+at \S"
+"""A frame of a stack as JavaScript and Java print it below the message."""
 IN_ONE_LINE = r"Traceback \(most recent call last\)|\\n\s+at "
 """A traceback that was put into one line, by a JSON logger."""
 BRANCH = r"Exception ?Group"
@@ -236,8 +241,9 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
 
     Source text that a traceback echoes (an indented line) never counts; its frames, branches and causes do. ``fid`` grows with
     every record of a stream and with every exception that no chain mark ties to the one before it. ``head`` is how the record
-    begins, ``retry`` says that the program tries again, ``operation`` names what failed where the text tells it, and ``times`` counts
-    the branches of a group that stands in one line.
+    begins, ``retry`` says that the program tries again, ``operation`` names what failed where the text tells it, ``times`` counts
+    the branches of a group that stands in one line, ``peer`` says whose session a database server's
+    line is about, and ``framed`` that a stack stands below.
     """
     found = matcher.match(events["message"])
     hits = events.join(found, on="row", how="inner", maintain_order="left")
@@ -250,8 +256,12 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
     )
     return named(hits, matcher).with_columns(
         ends_traceback=pl.col("ends") | text.str.contains(IN_ONE_LINE),
+        framed=pl.struct("sid", "fid").is_in(
+            events.filter(pl.col("mark") == "F").select(pl.struct("sid", "fid")).to_series().implode()
+        ),
         head=template(pl.col("head")),
         retry=text.str.contains(RETRY),
+        peer=pl.coalesce("peer", pl.when(pl.col("format").is_in(SERVER_LOGS)).then(from_prefix(text))),
     )
 
 
@@ -297,15 +307,22 @@ def named(hits: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
 def number(events: pl.DataFrame) -> pl.DataFrame:
     """Add ``sid`` (the stream), ``record`` and ``fid``: 0 before the first record start of a stream in this shard, then 1, 2, …
 
+    ``mark`` is X for an exception, C for what chains one to the next and F for a frame of a stack; an exception after another one or
+    after a stack is a failure of its own unless it is chained.
     Exceptions and chain marks are few, so that all but the running sums is asked of their rows alone.
     """
     marked = events.with_columns(sid=pl.struct(STREAM).hash()).with_columns(
         record=pl.col("starts").cum_sum().over("sid"),
-        mark=pl.when(pl.col("ends")).then(pl.lit("X")).when(pl.col("chains")).then(pl.lit("C")),
+        mark=pl.when(pl.col("ends"))
+        .then(pl.lit("X"))
+        .when(pl.col("chains"))
+        .then(pl.lit("C"))
+        .when((pl.col("kind") == "trace") & pl.col("message").str.contains(FRAME))
+        .then(pl.lit("F")),
     )
     marks = marked.filter(pl.col("mark").is_not_null()).select("row", "sid", "record", "ends", "mark")
     before = pl.col("mark").shift(1).over("sid", "record")
-    again = marks.filter(pl.col("ends") & (before == "X") & (pl.col("record") > 0))["row"]
+    again = marks.filter(pl.col("ends") & before.is_in(["X", "F"]) & (pl.col("record") > 0))["row"]
     if not len(again):
         return marked.with_columns(fid=pl.col("record"))
     return marked.with_columns(
@@ -330,4 +347,6 @@ def edges(numbered: pl.DataFrame) -> dict[str, pl.DataFrame]:
     joined = state.join(last, on="sid", how="left").join(headed, on="sid", how="left")
     current = pl.when(pl.col("mark_record") == pl.col("last_record")).then("last_mark")
     marks = numbered.filter((pl.col("record") == 0) & pl.col("mark").is_not_null())
+    another = pl.col("mark") != pl.col("mark").shift(1).over("sid")
+    marks = marks.filter(another.fill_null(value=True) | (pl.col("mark") != "F"))
     return {"edges": joined.with_columns(last_mark=current), "edge_marks": marks}

@@ -119,6 +119,7 @@ def number_across(hits: pl.DataFrame, edges: pl.DataFrame, marks: pl.DataFrame) 
     carried: dict[tuple[object, ...], tuple[int, str | None]] = {}
     bases: list[tuple[object, ...]] = []
     zero: list[tuple[object, ...]] = []
+    framed: set[tuple[object, ...]] = set()
     for source, shard, service, pid, stream, starts, last_fid, last_mark in (
         edges.sort("source", "shard")
         .select("source", "shard", *STREAM, "starts", "last_fid", "last_mark")
@@ -128,7 +129,9 @@ def number_across(hits: pl.DataFrame, edges: pl.DataFrame, marks: pl.DataFrame) 
         current, mark = carried.get(key, (0, None))
         zero.append((source, shard, service, pid, stream, 0, current))
         for line, kind in first.get((source, shard, service, pid, stream), ()):
-            current += kind == "X" and mark == "X"
+            if kind == "F":
+                framed.add((*key, current))
+            current += kind == "X" and mark in ("X", "F")
             mark = kind
             zero.append((source, shard, service, pid, stream, line, current))
         bases.append((source, shard, service, pid, stream, current))
@@ -160,8 +163,22 @@ def number_across(hits: pl.DataFrame, edges: pl.DataFrame, marks: pl.DataFrame) 
             fid=fid, **{c: pl.when(pl.col(c) != "\0").then(pl.col(c)) for c in ("pid", "stream", "service")}
         )
         .drop("base", "early")
+        .pipe(framed_across, framed)
         .sort("source", "line", "signature")
     )
+
+
+def framed_across(hits: pl.DataFrame, framed: set[tuple[object, ...]]) -> pl.DataFrame:
+    """Mark the lines whose stack stands in a later shard."""
+    if not framed:
+        return hits
+    keys = ["source", *STREAM, "fid"]
+    kinds = {name: hits.schema[name] for name in keys}
+    later = pl.DataFrame(sorted(framed, key=repr), schema=kinds, orient="row").with_columns(
+        later=pl.lit(value=True)
+    )
+    joined = hits.join(later, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return joined.with_columns(framed=pl.col("framed") | pl.col("later").fill_null(value=False)).drop("later")
 
 
 def capped(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:

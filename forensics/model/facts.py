@@ -66,7 +66,7 @@ class Failures:
     """Failures, counted as operations: groups, and one row each in ``rows``.
 
     ``rows`` has service, signature, family, side, ts, began (= ts - wait where the line states it), source, line,
-    sure (false where joining with another line is ambiguous).
+    sure (false where joining with another line is ambiguous), peer (whose session a database server says that it was).
     """
 
     groups: tuple[FailureGroup, ...]
@@ -87,6 +87,10 @@ class Beat:
     instants: int
     """Instants of failures in all; several at once are one."""
     refs: tuple[Ref, ...]
+    width_s: float | None = None
+    """Seconds of the period over which they begin, None where they begin at the phases themselves."""
+    job: tuple[str, float, Ref] | None = None
+    """What the service prints once in each period, where the phase begins: the message, its phase in seconds, one place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,6 +472,17 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
+class LongRun:
+    """A result that came late because the run that gave it, or the one before, took longer than the beat."""
+
+    at: int
+    gap_s: float
+    """Time since the result before."""
+    took_s: float
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
 class Series:
     """One periodic client, as seen by the service or by the monitor itself."""
 
@@ -486,6 +501,8 @@ class Series:
     """True where the monitor's own settings say that it does not check this target now."""
     until: tuple[int, Ref] | None = None
     """The last result of any target in the same source: a series that ends before it was no longer asked, or is frozen."""
+    long_runs: tuple[LongRun, ...] = ()
+    """Results that came late because their own run took longer than the beat."""
 
     def at(self, *states: str) -> tuple[Due, ...]:
         """Return the dues of some states."""
@@ -915,6 +932,8 @@ class Impact:
     slowest_call_s: float | None
     call_refs: tuple[Ref, ...]
     failed_outside: int = 0
+    failed: int = 0
+    """Requests that failed, each once although a proxy and the service behind it both tell of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ class PoolHint:
     worker_pool: int | None = None
     cpus: int | None = None
     library: str | None = None
+    fan_out: int | None = None
+    """Connections that one request of the service takes at once."""
 
 
 @dataclass(frozen=True, slots=True)

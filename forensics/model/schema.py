@@ -26,12 +26,13 @@ RECORDS: dict[str, pl.DataType] = {
     "mono_us": pl.Int64(),
     "receipt_us": pl.Int64(),
     "parts": pl.UInt32(),
+    "peer": pl.String(),
 }
 """One row per line that a transport understood; ``cont`` marks the further lines of a record.
 
 ``ident`` is the name under which a text export would show the process. A journal also has the sequence number and the id of
 its numbering, the monotonic clock of the boot, and the receipt by the wall clock (both microseconds), and the entries that one record was made
-of (``parts``; null: one).
+of (``parts``; null: one). ``peer`` is whose session a database server's structured log says that the line is about.
 """
 
 QUARTER = 900_000_000
@@ -196,9 +197,11 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "signature": pl.String(),
         "parameters": pl.String(),
         "ends_traceback": pl.Boolean(),
+        "framed": pl.Boolean(),
         "head": pl.String(),
         "retry": pl.Boolean(),
         "operation": pl.String(),
+        "peer": pl.String(),
         "times": pl.UInt32(),
         "fid": pl.UInt32(),
         "own_us": pl.Int64(),

@@ -37,7 +37,7 @@ TOP: dict[str, tuple[type, ...]] = {
 KEYS: dict[str, dict[str, tuple[type, ...]]] = {
     "source": {"match": TEXT, "format": TEXT, "timezone": TEXT, "fields": TABLE},
     "probe": {"name": TEXT, "path": TEXT, "client": TEXT, "period_s": NUMBER, "timeout_s": NUMBER, "alert_after": WHOLE},
-    "pool": {"service": TEXT, "size": WHOLE, "overflow": WHOLE, "timeout_s": NUMBER, "processes": WHOLE, "replicas": WHOLE, "worker_pool": WHOLE, "cpus": WHOLE, "library": TEXT},
+    "pool": {"service": TEXT, "size": WHOLE, "overflow": WHOLE, "timeout_s": NUMBER, "processes": WHOLE, "replicas": WHOLE, "worker_pool": WHOLE, "cpus": WHOLE, "library": TEXT, "fan_out": WHOLE},
     "database": {"max_connections": WHOLE, "reserved": WHOLE, "extra": WHOLE, IDLE: NUMBER},
     "pooler": {"pool_mode": TEXT, "default_pool_size": WHOLE, "reserve_pool_size": WHOLE, "max_db_connections": WHOLE, "max_client_conn": WHOLE, "pools": WHOLE, "replicas": WHOLE},
     "event": {"at": (str, dt.datetime), "kind": TEXT, "text": TEXT},

@@ -79,7 +79,8 @@ class TestOnePayload:
             (row["id"], row["failures"]) for row in plain["signatures"]
         )
 
-    def test_markdown_keeps_its_structure(self, name: str, roomy: None) -> None:
+    @pytest.mark.usefixtures("roomy")
+    def test_markdown_keeps_its_structure(self, name: str) -> None:
         """The portable page has the same blocks, rows and cells, and nothing hidden."""
         page = render.markdown(reported(hostile.PAYLOADS[name]))
 
@@ -239,7 +240,8 @@ def test_summary_on_a_terminal_is_not_obeyed(capsys: pytest.CaptureFixture[str])
     assert hidden(said) == set()
 
 
-def test_a_line_of_a_megabyte(tmp_path: Path, roomy: None) -> None:
+@pytest.mark.usefixtures("roomy")
+def test_a_line_of_a_megabyte(tmp_path: Path) -> None:
     """It is one line of one record, cut with a count wherever it is shown."""
     inputs, case = hostile.place(tmp_path, hostile.HARMLESS)
     long = hostile.PAYLOADS["all"].replace("\n", " ") * (1_000_000 // len(hostile.PAYLOADS["all"]) + 1)

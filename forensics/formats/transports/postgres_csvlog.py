@@ -117,7 +117,10 @@ def fields(rows: pl.DataFrame) -> pl.DataFrame:
     return (
         rows.select("line", "raw")
         .hstack(split(closed))
-        .with_columns(message=pl.when(whole).then("message").otherwise("raw"))
+        .with_columns(
+            message=pl.when(whole).then("message").otherwise("raw"),
+            remote_host=pl.col("remote_host").str.replace(r":\d+$", ""),
+        )
     )
 
 

@@ -29,6 +29,10 @@ PATHS = {
     "message": "message",
     "pid": "pid",
     **{name: name for name in postgres_records.FURTHER},
+    "user": "user",
+    "dbname": "dbname",
+    "application": "application_name",
+    "remote_host": "remote_host",
 }
 
 

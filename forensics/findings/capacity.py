@@ -1,0 +1,224 @@
+"""Whose limit was reached: demand of a service against its own pool, refusals of the server by client, and both at once.
+
+2 x 6 = 12 > 10        requests at once x connections that each takes, against the pool
+566 refusals = 452 of worker@fleet + 114 of api@fleet
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.findings.signals import MINUTE, SECOND
+from forensics.model.facts import Failures
+from forensics.model.finding import Finding, Grade
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from forensics.findings.signals import Signals
+    from forensics.model.facts import FailureGroup
+    from forensics.model.known import PoolHint
+
+POOL = "pool_exhaustion"
+REFUSED = "server_limit"
+CLIENT_TEXTS = ("libpq.connect-failed",)
+"""What clients print of a connection that failed, for whatever reason: counted where the text names full slots."""
+FULL = "too many clients|remaining connection slots|53300|TooManyConnections"
+TOLD = 6
+"""Clients that are named."""
+UNCLEAN = "interrupted|not properly shut down"
+"""What a server says at its start of an end that was not orderly."""
+
+
+def hint_of(signals: Signals, service: str) -> PoolHint | None:
+    """Return what the case file says of a service's pool; a block without a service means the only one."""
+    hints = signals.known.pools
+    return next((hint for hint in hints if hint.service == service), None) or next(
+        (hint for hint in hints if hint.service is None and len(hints) == 1), None
+    )
+
+
+def capacity_of(signals: Signals, group: FailureGroup) -> tuple[Any, Any, Any]:
+    """Return size, overflow and their sum of a pool: as its own text states it, else as the case file does."""
+    hint = hint_of(signals, group.service)
+    size = group.parameters.get("size")
+    size = size if size is not None else group.parameters.get("limit")
+    size = size if size is not None or hint is None else hint.size
+    overflow = group.parameters.get("overflow")
+    overflow = overflow if overflow is not None or hint is None else hint.overflow
+    if isinstance(size, int) and isinstance(overflow, int) and overflow >= 0:
+        return size, overflow, size + overflow
+    return size, overflow, size
+
+
+def at_once(rows: pl.DataFrame) -> int:
+    """Return how many waits were open at one instant at most."""
+    waits = rows.filter(pl.col("began") < pl.col("ts"))
+    edges = sorted([(began, 1) for began in waits["began"]] + [(ended, -1) for ended in waits["ts"]])
+    now = most = 0
+    for _, step in edges:
+        now += step
+        most = max(most, now)
+    return most
+
+
+def fan_out(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iterator[Finding]:
+    """Tell how few requests at once ask for more than the pool has, where the case file says what each takes."""
+    values = fan_out_values(signals, pool)
+    if values:
+        yield Finding(
+            "mechanism.fan_out", "mechanism", Grade.DERIVED, {**values, "waiting": at_once(rows)}, Ref_first(rows),
+            formula=f"{values['n']} x {values['each']} = {values['demand']} > {values['capacity']}",
+            scope="connections that each request takes as the case file states them",
+        )  # fmt: skip
+
+
+def Ref_first(rows: pl.DataFrame) -> tuple[Ref, ...]:  # noqa: N802 - reads as the place of rows
+    """Return the place of the first row."""
+    return tuple(Ref(source, line) for source, line in rows.head(1).select("source", "line").iter_rows())
+
+
+def fan_out_values(signals: Signals, pool: FailureGroup | None) -> dict[str, Any]:
+    """Return the smallest number of requests at once that a pool cannot serve, with its arithmetic; nothing where a term is missing."""
+    hint = hint_of(signals, pool.service) if pool else None
+    capacity = capacity_of(signals, pool)[2] if pool else None
+    if pool is None or hint is None or not hint.fan_out or not isinstance(capacity, int):
+        return {}
+    n = capacity // hint.fan_out + 1
+    return {
+        "service": pool.service,
+        "each": hint.fan_out,
+        "n": n,
+        "demand": n * hint.fan_out,
+        "capacity": capacity,
+    }
+
+
+def refusals(signals: Signals) -> pl.DataFrame:
+    """Return the connections that a database server refused for lack of slots, in and around the window, by its own log."""
+    lo, hi = signals.window
+    rows = signals.facts[Failures].rows
+    return rows.filter(
+        (pl.col("family") == REFUSED)
+        & pl.col("service").is_in(signals.services_in("postgres", "postgres_epoch"))
+        & pl.col("ts").is_between(lo - MINUTE, hi + MINUTE)
+    ).sort("ts", "source", "line")
+
+
+def told_by_clients(signals: Signals) -> list[tuple[str, int, int]]:
+    """Return how many refused connections each client's own log tells of at least and at most, the most first."""
+    lo, hi = signals.window
+    hits = signals.hits(*CLIENT_TEXTS).filter(pl.col("parameters").str.contains(FULL))
+    full = {(source, line) for source, line in hits.select("source", "line").iter_rows()}
+    counts: dict[str, list[bool]] = {}
+    rows = signals.facts[Failures].rows.filter(pl.col("ts").is_between(lo - MINUTE, hi + MINUTE))
+    servers = signals.services_in("postgres", "postgres_epoch")
+    for service, family, signature, source, line, sure in rows.select(
+        "service", "family", "signature", "source", "line", "sure"
+    ).iter_rows():
+        refused = family == REFUSED or (signature in CLIENT_TEXTS and (source, line) in full)
+        if refused and service not in servers and not str(signature).startswith("redis"):
+            counts.setdefault(service, []).append(sure)
+    return sorted(
+        ((name, sum(each), len(each)) for name, each in counts.items()), key=lambda one: (-one[2], one[0])
+    )
+
+
+def refused(signals: Signals) -> Iterator[Finding]:
+    """Tell who refused whom, from when to when, by the server's log and by those of its clients."""
+    rows = refusals(signals)
+    clients = told_by_clients(signals)
+    if not rows.height:
+        return
+    whose = (
+        rows.filter(pl.col("peer").is_not_null())["peer"]
+        .value_counts()
+        .sort("count", "peer", descending=[True, False])
+    )
+    counts = [(str(peer), int(n)) for peer, n in whose.iter_rows()]
+    times = rows["ts"]
+    longest = rows.select(pause=pl.col("ts").diff().max()).item() if rows.height > 1 else None
+    yield Finding(
+        "mechanism.refused", "mechanism", Grade.VERIFIED,
+        {
+            "n": rows.height, "first": times.min(), "last": times.max(), "server": rows["service"][0], "whose": counts[:TOLD],
+            "further": max(0, len(counts) - TOLD), "unnamed": rows.height - sum(n for _, n in counts), "clients": clients[:TOLD],
+            "untold": rows.height - sum(most for _, _, most in clients) if clients else 0, "pause": round((longest or 0) / SECOND, 1),
+        },
+        first_and_last(rows), scope="capacity only",
+    )  # fmt: skip
+
+
+def first_and_last(rows: pl.DataFrame) -> tuple[Ref, ...]:
+    """Return the places of the first two rows and the last one."""
+    picked = pl.concat([rows.head(2), rows.tail(1)]).unique(["source", "line"], maintain_order=True)
+    return tuple(Ref(source, line) for source, line in picked.select("source", "line").iter_rows())
+
+
+def both_limits(signals: Signals) -> dict[str, Any]:
+    """Return the waits that ran out in clients' own pools beside the connections that the server refused; nothing where one is missing."""
+    lo, hi = signals.window
+    inside = signals.facts[Failures].rows.filter(
+        pl.col("ts").is_between(lo - MINUTE, hi + MINUTE) & (pl.col("side") != "monitor")
+    )
+    waits = inside.filter(pl.col("family") == POOL)
+    server = refusals(signals)
+    clients = told_by_clients(signals)
+    n = server.height or sum(sure for _, sure, _ in clients)
+    if not waits.height or not n:
+        return {}
+    kinds = waits.group_by("signature").agg(n=pl.len()).sort(["n", "signature"], descending=[True, False])
+    titles = [(signals.known.signatures[name].title, int(count)) for name, count in kinds.iter_rows()]
+    first = (
+        server if server.height else inside.filter(pl.col("service").is_in([name for name, *_ in clients]))
+    )
+    return {
+        "waits": waits.height, "kinds": titles, "services": waits["service"].n_unique(), "refused": n, "first_wait": waits["began"].min(),
+        "first_refusal": first["ts"].min(), "refs": (*Ref_first(waits.sort("ts", "line")), *Ref_first(first.sort("ts", "line"))),
+    }  # fmt: skip
+
+
+def sides(signals: Signals) -> Iterator[Finding]:
+    """Tell the limit of the clients' own pools from that of the server where both were reached."""
+    values = both_limits(signals)
+    if values:
+        refs = values.pop("refs")
+        yield Finding("mechanism.sides", "mechanism", Grade.DERIVED, values, refs)
+
+
+def server_end(signals: Signals) -> Iterator[Finding]:
+    """Tell when the database server was asked to stop, how that lies to its refusals, and when it was open again."""
+    asked = signals.hits("postgres.shutdown-request").sort("ts", "source", "line")
+    if not asked.height:
+        return
+    stop = asked.row(0, named=True)
+    life = (
+        signals.hits("postgres.ready", "postgres.previous-stop")
+        .filter(pl.col("ts") > stop["ts"])
+        .sort("ts", "line")
+    )
+    ready = life.filter(pl.col("signature") == "postgres.ready")
+    ends = life.filter(
+        (pl.col("signature") == "postgres.previous-stop") & pl.col("parameters").str.contains(UNCLEAN)
+    )
+    before = refusals(signals).filter(pl.col("ts") <= stop["ts"])
+    last = before["ts"].max() if before.height else None
+    refs = [Ref(stop["source"], stop["line"])]
+    refs += [
+        Ref(row["source"], row["line"])
+        for part in (ready, ends)
+        for row in part.head(1).iter_rows(named=True)
+    ]
+    yield Finding(
+        "mechanism.server_end", "mechanism", Grade.VERIFIED,
+        {
+            "at": stop["ts"], "apart": (stop["ts"] - last) / SECOND if last is not None else None, "mode": json.loads(stop["parameters"] or "{}").get("mode"),
+            "ready": ready["ts"][0] if ready.height else None, "shut": (ready["ts"][0] - stop["ts"]) / SECOND if ready.height else None, "unclean": bool(ends.height),
+        },
+        tuple(refs),
+    )  # fmt: skip
