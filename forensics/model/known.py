@@ -60,3 +60,7 @@ class Known:
     signatures: Mapping[str, Signature] = field(default_factory=dict)
     since: int | None = None
     until: int | None = None
+    keep: tuple[str, ...] = ()
+    """What masking leaves as it is: values, patterns with ``*``, networks."""
+    names: tuple[str, ...] = ()
+    """Names that are masked."""

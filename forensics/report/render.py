@@ -20,6 +20,7 @@ from forensics.model import texts
 from forensics.report import prose
 from forensics.report.language import speak
 from forensics.report.markdown import PORTABLE
+from forensics.report.masking import TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -282,6 +283,13 @@ class Page:
             words += ["--unpack-limit", str(said["unpack_limit"])] if said.get("unpack_limit") else []
             words += ["--no-redact"] if said.get("redact") is False else []
         return "".join(f" {shlex.quote(word)}" for word in words)
+
+    def masked(self) -> list[dict[str, Any]]:
+        """Return how many values of each kind were masked."""
+        return [
+            {"title": self.language.text(TITLES.get(kind, kind)), "n": n}
+            for kind, n in (self.document["masked"] or {}).items()
+        ]
 
     def chart(self, rows: list[dict[str, Any]]) -> list[str]:
         """Draw the failures over time."""

@@ -88,6 +88,10 @@ class CaseFile:
     """Definitions of formats, checked where formats are."""
     signatures: tuple[dict[str, Any], ...] = ()
     """Blocks of signatures, checked where signatures are."""
+    keep: tuple[str, ...] = ()
+    """What ``[redact]`` leaves as it is."""
+    names: tuple[str, ...] = ()
+    """Names that ``[redact]`` masks."""
 
 
 def read(path: Path) -> CaseFile:
@@ -133,6 +137,7 @@ def read(path: Path) -> CaseFile:
         events=tuple((str(block["at"]), block["kind"], block.get("text", "")) for block in blocks["event"]), max_connections=next((block.get("max_connections") for block in blocks["database"]), None),
         database=dict(next(iter(blocks["database"]), {})), pooler=dict(next(iter(blocks["pooler"]), {})), lines=lines(text),
         formats=tuple(table.get("format", ())), signatures=tuple(table.get("signature", ())),
+        **{key: redacted(blocks["redact"], key, name) for key in KEYS["redact"]},
     )  # fmt: skip
 
 
@@ -149,6 +154,19 @@ def lines(text: str) -> dict[tuple[str, int, str], int]:
         elif key := KEY.match(line):
             found.setdefault((block, place, key[1]), number)
     return found
+
+
+def redacted(blocks: list[dict[str, Any]], key: str, name: str) -> tuple[str, ...]:
+    """Return a list of ``[redact]``; one that holds anything but texts is refused, since it would mask nothing."""
+    held = [value for block in blocks for value in block.get(key, ())]
+    for value in held:
+        if not isinstance(value, str) or not value.strip():
+            raise UsageError(
+                f"{value!r} is no text",
+                where=f"{name}: redact: {key}",
+                remedy='write texts in quotes, such as "Ana Souza"',
+            )
+    return tuple(held)
 
 
 def listed(table: dict[str, Any], key: str, name: str) -> list[dict[str, Any]]:
