@@ -288,7 +288,7 @@ class Page:
         """Return how many values of each kind were masked."""
         return [
             {"title": self.language.text(TITLES.get(kind, kind)), "n": n}
-            for kind, n in (self.document["masked"] or {}).items()
+            for kind, n in (self.document.get("masked") or {}).items()
         ]
 
     def chart(self, rows: list[dict[str, Any]]) -> list[str]:
