@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
     from forensics.report.masking.spans import Find, Span
 
+APART = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2}))"
+"""Where a key may begin: behind what is no part of it, or behind a percent-encoded character."""
 QUOTE = r"\\*[\"'`]"
 NAMED = rf"(?:{QUOTE})?\]?(?:(?<=[\"'`]),\s*|\s*(?:=>|:=|={{1,3}}|:)\s*)\[?(?:[bru]{{1,2}}(?=\\*[\"']))?"
 """What stands between a name and its value: ``=``, ``: ``, ``" => b'``, in a list of pairs a comma after the quoted name."""
-SCHEMES = r"(?:bearer|basic|token|digest|negotiate|apikey|api-key|key)"
+SCHEMES = r"(?:bearer|basic|token|digest|negotiate|apikey|api-key)"
 UNQUOTED = re.compile(
     r"(?:(?![&;,]\s?[\w.%\[\]-]+\\*[\"']?[=:])[^\s\"'`<>\\])+(?:\\+(?![\"'nrt])[^\s\"'`<>\\]+)*"
 )
 """A value without quotes ends at a blank, or where the next name of a query or a connection string begins."""
-COOKIES = re.compile(r"[^\s\"'`<>;]+(?:;[ \t]*[^\s\"'`<>;=]+(?:=[^\s\"'`<>;]*)?)*")
+COOKIES = re.compile(r"[^\s\"'`<>;\\]+(?:;[ \t]*[^\s\"'`<>;=\\]+(?:=[^\s\"'`<>;\\]*)?)*")
 """A cookie header goes on behind each semicolon."""
 TRAILING = "])},;"
 """What may stand right behind a value without quotes."""
@@ -188,10 +190,10 @@ LOGIN = matches(
     r"|(?<=-u )(?!\d+:\d+\b)[\w.-]+:[^\s\"']+"
 )
 """User and password of a URL, of a Go or Oracle data source, of curl's option; a token that stands alone before the @."""
-JWT = matches(r"(?<![A-Za-z0-9])eyJ[\w-]{5,}(?:\.[\w=+/-]+){1,4}")
+JWT = matches(rf"{APART}eyJ[\w-]{{5,}}(?:\.[\w=+/-]+){{1,4}}")
 BEARER = matches(rf"(?i)\b{SCHEMES}(?:\s+|%20|\+)(?P<v>[\w.~+/=-]{{8,}})", unspoken)
 KEY = matches(
-    r"(?<![A-Za-z0-9])(?:"
+    APART + r"(?:"
     r"(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[0-9A-Z]{16}|LTAI[A-Za-z0-9]{12,}|AKID[A-Za-z0-9]{13,}"
     r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}"
     r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:pat|dt|rt|ft|ptt|soat|cbt|imt|agent)-[\w-]{16,}"

@@ -73,8 +73,10 @@ class Masker:
     def searched(self, text: str, depth: int) -> list[Piece]:
         """Search a text for all kinds."""
         pieces: list[Piece] = [text]
+        small = text.lower()
         for rule in SECRETS:
-            pieces = list(applied(rule, pieces))
+            if rule.may_find(small):
+                pieces = list(applied(rule, pieces))
         if depth < DEEPEST:
             pieces = [
                 part
@@ -82,7 +84,8 @@ class Masker:
                 for part in (self.decoded(piece, depth) if isinstance(piece, str) else [piece])
             ]
         for rule in self.personal:
-            pieces = list(applied(rule, pieces))
+            if rule.may_find(small):
+                pieces = list(applied(rule, pieces))
         return pieces
 
     def decoded(self, text: str, depth: int) -> Iterator[Piece]:
