@@ -127,7 +127,11 @@ class Maker:
         """Return a mobile number of São Paulo."""
         tail = f"9{self.digits(4)}-{self.digits(4)}"
         written = f"(11) {tail}" if national else f"+55 11 {tail}"
-        return Item(f"phone {'national' if national else 'with plus'}", (tail, tail.replace("-", "")), f"SMS to {written} queued")
+        return Item(
+            f"phone {'national' if national else 'with plus'}",
+            (tail, tail.replace("-", "")),
+            f"SMS to {written} queued",
+        )
 
     def home(self, *, windows: bool) -> Item:
         """Return a path below a home directory."""
@@ -147,7 +151,9 @@ def items(seed: int = SEED) -> list[Item]:
     def url(scheme: str) -> Item:
         secret = m.password()
         coded = quote(secret, safe="")
-        return Item(f"password in {scheme} URL", (secret, coded), f"{scheme}://svc_{m.word()}:{coded}@{login[scheme]}")
+        return Item(
+            f"password in {scheme} URL", (secret, coded), f"{scheme}://svc_{m.word()}:{coded}@{login[scheme]}"
+        )
 
     def email() -> Item:
         address = f"{m.word()}.{m.word()}@mail.example.org"
@@ -210,6 +216,12 @@ def places(item: Item) -> list[Carried]:
         Carried(item, "traceback", f"Traceback (most recent call last):\n  File \"/app/crm/main.py\", line 7, in run\n    call({one_line!r})\nValueError: {item.written}", item.secrets),
         Carried(item, "base64", f"header {blob} refused", (blob, blob[:24], *item.secrets)),
     ]  # fmt: skip
+    wrapped = "\n".join(blob[at : at + 20] for at in range(0, len(blob), 20))
+    found.append(
+        Carried(
+            item, "base64 in lines", f"header:\n{wrapped}\nrefused", (blob[:20], blob[20:40], *item.secrets)
+        )
+    )
     if item.split:
         found.append(Carried(item, "continuation", f"sent\n{item.split}\nto upstream", item.secrets))
     return found
@@ -230,7 +242,10 @@ POOL = "sqlalchemy.exc.TimeoutError: QueuePool limit of size 5 overflow 10 reach
 
 def journal(path: Path, carried: Iterable[Carried]) -> None:
     """Write `journalctl -o json`: pool timeouts that carry items, amid quiet requests."""
-    rows = [(t, "crm-api.service", f'INFO:     192.0.2.9:0 - "GET /health HTTP/1.1" 200 OK') for t in range(0, 1800, 20)]
+    rows = [
+        (t, "crm-api.service", f'INFO:     192.0.2.9:0 - "GET /health HTTP/1.1" 200 OK')
+        for t in range(0, 1800, 20)
+    ]
     for n, one in enumerate(carried):
         text = f"{POOL}\n{one.text}" if n % 3 else f"ERROR:    crm.sync: {one.text}"
         rows.append((600 + n * 3, f"crm-{n % 7}.service", text))
@@ -252,18 +267,35 @@ def docker(path: Path, carried: Iterable[Carried]) -> None:
             t = at(600 + 3 * n)
             text = f"Error: timeout exceeded when trying to connect\n    at Pool.connect (/app/node_modules/pg-pool/index.js:45:11)\n    cause: {one.text}"
             for line in [f"{t:%Y-%m-%dT%H:%M:%S.000Z} ERROR {text.splitlines()[0]}", *text.splitlines()[1:]]:
-                out.write(json.dumps({"log": line + "\n", "stream": "stderr", "time": f"{t:%Y-%m-%dT%H:%M:%S.%f}000Z"}) + "\n")
+                out.write(
+                    json.dumps(
+                        {"log": line + "\n", "stream": "stderr", "time": f"{t:%Y-%m-%dT%H:%M:%S.%f}000Z"},
+                        separators=(",", ":"),
+                    )
+                    + "\n"
+                )
 
 
 def access(path: Path, carried: Iterable[Carried]) -> None:
     """Write an access log with slow and failed requests."""
-    rows = [(t, f'192.0.2.9 - - [{at(t):%d/%b/%Y:%H:%M:%S +0000}] "GET /health HTTP/1.1" 200 12 "-" "probe/2" 0.004') for t in range(0, 1800, 30)]
+    rows = [
+        (
+            t,
+            f'192.0.2.9 - - [{at(t):%d/%b/%Y:%H:%M:%S +0000}] "GET /health HTTP/1.1" 200 12 "-" "probe/2" 0.004',
+        )
+        for t in range(0, 1800, 30)
+    ]
     for n, one in enumerate(carried):
         t = 600 + 3 * n
         target = f"/api/cb?ctx={quote(flat(one.text), safe='')}"
         agent = flat(one.text).replace('"', "'")
         status = (500, 504, 200)[n % 3]
-        rows.append((t, f'192.0.2.7 - - [{at(t):%d/%b/%Y:%H:%M:%S +0000}] "GET {target} HTTP/1.1" {status} 12 "-" "{agent}" 30.001'))
+        rows.append(
+            (
+                t,
+                f'192.0.2.7 - - [{at(t):%d/%b/%Y:%H:%M:%S +0000}] "GET {target} HTTP/1.1" {status} 12 "-" "{agent}" 30.001',
+            )
+        )
     path.write_text("".join(f"{line}\n" for _, line in sorted(rows)))
 
 
@@ -271,9 +303,18 @@ def app(path: Path, carried: Iterable[Carried]) -> None:
     """Write a program's JSON lines, with the items in messages, fields and stacks."""
     with path.open("w") as out:
         for n, one in enumerate(carried):
-            record = {"level": ("error", "info")[n % 2], "time": f"{at(600 + 3 * n):%Y-%m-%dT%H:%M:%S.000Z}", "service": "billing", "msg": f"request failed: {one.text}", "ctx": {"detail": one.text}}
+            record = {
+                "level": ("error", "info")[n % 2],
+                "time": f"{at(600 + 3 * n):%Y-%m-%dT%H:%M:%S.000Z}",
+                "service": "billing",
+                "msg": f"request failed: {one.text}",
+                "ctx": {"detail": one.text},
+            }
             if n % 4 == 0:
-                record |= {"msg": "Timeout acquiring a connection. The pool is probably full. Are you missing a .transacting(trx) call?", "err": {"stack": f"KnexTimeoutError: {one.text}"}}
+                record |= {
+                    "msg": "Timeout acquiring a connection. The pool is probably full. Are you missing a .transacting(trx) call?",
+                    "err": {"stack": f"KnexTimeoutError: {one.text}"},
+                }
             out.write(json.dumps(record, ensure_ascii=bool(n % 3)) + "\n")
 
 
@@ -297,7 +338,14 @@ def monitor(path: Path, carried: Iterable[Carried]) -> None:
         for n in range(60):
             down = 20 <= n < 20 + min(len(texts), 30)
             error = f"Timeout: {texts[n - 20]}" if down else None
-            row = {"ts": f"{at(20 * n):%Y-%m-%dT%H:%M:%S.000Z}", "target": "https://crm.example.net/health", "status": "down" if down else "up", "latency_ms": 8000 if down else 21, "http_status": None if down else 200, "error": error}
+            row = {
+                "ts": f"{at(20 * n):%Y-%m-%dT%H:%M:%S.000Z}",
+                "target": "https://crm.example.net/health",
+                "status": "down" if down else "up",
+                "latency_ms": 8000 if down else 21,
+                "http_status": None if down else 200,
+                "error": error,
+            }
             out.write(json.dumps(row) + "\n")
 
 
@@ -305,11 +353,26 @@ def kuma(path: Path, carried: Iterable[Carried]) -> None:
     """Write a database of Uptime Kuma."""
     texts = [one.text for one in carried]
     base = sqlite3.connect(path)
-    base.executescript("create table monitor (id integer primary key, name, url, type, interval, timeout, maxretries, active); create table heartbeat (id integer primary key, important, monitor_id, status, msg, time, ping, duration, down_count);")
-    base.execute("insert into monitor values (1, ?, 'https://crm.example.net/health', 'http', 20, 8, 0, 1)", [f"crm {flat(texts[0])[:300]}"])
+    base.executescript(
+        "create table monitor (id integer primary key, name, url, type, interval, timeout, maxretries, active); create table heartbeat (id integer primary key, important, monitor_id, status, msg, time, ping, duration, down_count);"
+    )
+    base.execute(
+        "insert into monitor values (1, ?, 'https://crm.example.net/health', 'http', 20, 8, 0, 1)",
+        [f"crm {flat(texts[0])[:300]}"],
+    )
     for n in range(60):
         down = 20 <= n < 20 + min(len(texts), 30)
-        base.execute("insert into heartbeat values (?, ?, 1, ?, ?, ?, ?, 20, 0)", [n + 1, int(down), int(not down), flat(texts[n - 20]) if down else "200 - OK", f"{at(20 * n):%Y-%m-%d %H:%M:%S.000}", None if down else 21])
+        base.execute(
+            "insert into heartbeat values (?, ?, 1, ?, ?, ?, ?, 20, 0)",
+            [
+                n + 1,
+                int(down),
+                int(not down),
+                flat(texts[n - 20]) if down else "200 - OK",
+                f"{at(20 * n):%Y-%m-%d %H:%M:%S.000}",
+                None if down else 21,
+            ],
+        )
     base.commit()
     base.close()
 

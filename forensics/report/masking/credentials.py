@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 APART = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2}))"
 """Where a key may begin: behind what is no part of it, or behind a percent-encoded character."""
 QUOTE = r"\\*[\"'`]"
-NAMED = rf"(?:{QUOTE})?\]?(?:(?<=[\"'`]),\s*|\s*(?:=>|:=|={{1,3}}|:)\s*)\[?(?:[bru]{{1,2}}(?=\\*[\"']))?"
+BLANK = r"(?:\s|\\+[nrt])"
+"""A blank, or how a string of JSON writes it."""
+NAMED = rf"(?:{QUOTE})?\]?(?:(?<=[\"'`]),{BLANK}*|{BLANK}*(?:=>|:=|={{1,3}}|:){BLANK}*)\[?(?:[bru]{{1,2}}(?=\\*[\"']))?"
 """What stands between a name and its value: ``=``, ``: ``, ``" => b'``, in a list of pairs a comma after the quoted name."""
 SCHEMES = r"(?:bearer|basic|token|digest|negotiate|apikey|api-key)"
 UNQUOTED = re.compile(
@@ -84,7 +86,9 @@ SAID = frozenset(
     ]
 )
 """Words that are said about a secret where the secret itself would stand."""
-FOLDED = re.compile(r"\\?\r?\n[ \t]+([A-Za-z0-9+/=_.~-]{8,})(?=\r?\n|\Z|[\"'])")
+FOLDED = re.compile(
+    r"(?:\\?\r?\n|(?:\\+r)?\\+n)(?:[ \t]|\\+t)+([A-Za-z0-9+/=_.~-]{8,})(?=\s*\n|\\+[rn]|\s*\Z|[\"'])"
+)
 """A header's or a wrapped value's next line: indented, one word, nothing behind it."""
 ENTROPY = 3.5
 """Bits per character from which a lone word on a line is taken for a piece of a key; prose and identifiers have less."""
@@ -99,8 +103,8 @@ def named(
     letters. With ``scheme`` the value may begin with an authentication scheme, which is left to be read.
     """
     before = rf"(?:{names})(?:[_-]?(?:confirm(?:ation)?|hash|value|raw|\d))?"
-    flag = rf"(?<![\w-])--?[\w-]{{0,30}}(?:{names})[ =]\s*"
-    lead = rf"(?:{SCHEMES}\s+)?" if scheme else ""
+    flag = rf"(?<![\w-])--?[\w-]{{0,30}}(?:{names})[ =]{BLANK}*"
+    lead = rf"(?:{SCHEMES}{BLANK}+)?" if scheme else ""
     head = re.compile(
         rf"(?:{before}(?:{NAMED}|\s+(?=')|\s+(?=\\+'))|{flag})(?P<q>{QUOTE})?{lead}", re.IGNORECASE
     )
@@ -191,7 +195,7 @@ LOGIN = matches(
 )
 """User and password of a URL, of a Go or Oracle data source, of curl's option; a token that stands alone before the @."""
 JWT = matches(rf"{APART}eyJ[\w-]{{5,}}(?:\.[\w=+/-]+){{1,4}}")
-BEARER = matches(rf"(?i)\b{SCHEMES}(?:\s+|%20|\+)(?P<v>[\w.~+/=-]{{8,}})", unspoken)
+BEARER = matches(rf"(?i)\b{SCHEMES}(?:{BLANK}+|%20|\+)(?P<v>[\w.~+/=-]{{8,}})", unspoken)
 KEY = matches(
     APART + r"(?:"
     r"(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[0-9A-Z]{16}|LTAI[A-Za-z0-9]{12,}|AKID[A-Za-z0-9]{13,}"

@@ -16,7 +16,12 @@ from urllib.parse import quote, unquote
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{16,}={0,2}(?![A-Za-z0-9+/_=-])")
+NEXT = r"(?:\s*\n|(?:\\+r)?\\+n)[ \t]*"
+BASE64 = re.compile(
+    rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{{16,}}(?:{NEXT}[A-Za-z0-9+/_-]{{16,}})*"
+    rf"(?:{NEXT}(?=[a-z]*[A-Z0-9])[A-Za-z0-9+/_-]{{2,15}})?={{0,2}}(?![A-Za-z0-9+/_=-])"
+)
+"""Base64, also in lines, the last of which may be short."""
 PERCENT = re.compile(r"[^\s&?=/;,\"'<>]*%[0-9A-Fa-f]{2}[^\s&?=/;,\"'<>]*")
 UNICODE = re.compile(r"\\+u([0-9A-Fa-f]{4})")
 READABLE = 0.9
@@ -39,8 +44,11 @@ def character(match: re.Match[str]) -> str:
 
 
 def decoded(run: str) -> Iterator[str]:
-    """Yield the texts that base64 may stand for: all of it, and the parts of a path."""
-    for part in {run, *run.split("/")}:
+    """Yield the texts that base64 may stand for: all of it, its lines and the parts of a path."""
+    lines = re.split(r"\s+|(?:\\+r)?\\+n[ \t]*", run)
+    for part in dict.fromkeys(
+        ["".join(lines), *lines, *(part for line in lines for part in line.split("/"))]
+    ):
         bare = part.rstrip("=").replace("+", "-").replace("/", "_")
         if len(bare) < 12 or len(bare) % 4 == 1:
             continue
