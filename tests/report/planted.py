@@ -213,7 +213,7 @@ def places(item: Item) -> list[Carried]:
         Carried(item, "json", json.dumps({"event": "gave up", "detail": item.written}), item.secrets),
         Carried(item, "json in json", json.dumps({"body": json.dumps({"note": {"text": item.written}})}), item.secrets),
         Carried(item, "escaped json", json.dumps({"detail": item.written}).replace("@", "\\u0040").replace("/", "\\/"), item.secrets),
-        Carried(item, "traceback", f"Traceback (most recent call last):\n  File \"/app/crm/main.py\", line 7, in run\n    call({one_line!r})\nValueError: {item.written}", item.secrets),
+        Carried(item, "traceback", f'Traceback (most recent call last):\n  File "/app/crm/main.py", line 7, in run\n    call({one_line!r})\nValueError: {item.written}', item.secrets),
         Carried(item, "base64", f"header {blob} refused", (blob, blob[:24], *item.secrets)),
     ]  # fmt: skip
     wrapped = "\n".join(blob[at : at + 20] for at in range(0, len(blob), 20))
@@ -243,7 +243,7 @@ POOL = "sqlalchemy.exc.TimeoutError: QueuePool limit of size 5 overflow 10 reach
 def journal(path: Path, carried: Iterable[Carried]) -> None:
     """Write `journalctl -o json`: pool timeouts that carry items, amid quiet requests."""
     rows = [
-        (t, "crm-api.service", f'INFO:     192.0.2.9:0 - "GET /health HTTP/1.1" 200 OK')
+        (t, "crm-api.service", 'INFO:     192.0.2.9:0 - "GET /health HTTP/1.1" 200 OK')
         for t in range(0, 1800, 20)
     ]
     for n, one in enumerate(carried):
@@ -326,7 +326,7 @@ def postgres(path: Path, carried: Iterable[Carried]) -> None:
             text = one.text.replace("\n", "\n\t")
             out.write((
                 f"{head} LOG:  duration: 31204.112 ms  statement: UPDATE contacts SET note = $x${text}$x$ WHERE id = 7\n",
-                f"{head} ERROR:  duplicate key value violates unique constraint \"contacts_key\"\n{head} DETAIL:  Key (note)=({text}) already exists.\n",
+                f'{head} ERROR:  duplicate key value violates unique constraint "contacts_key"\n{head} DETAIL:  Key (note)=({text}) already exists.\n',
                 f"{head} FATAL:  sorry, too many clients already\n{head} LOG:  note {text}\n",
             )[n % 3])  # fmt: skip
 

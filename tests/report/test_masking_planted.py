@@ -15,7 +15,6 @@ from forensics import pipeline
 from forensics.cli import main
 from forensics.cli.report import annex
 from forensics.report import document as telling
-from forensics.report.charts import timeline_svg
 from forensics.report.dialects import told
 from forensics.report.masking import TITLES, Masker
 from forensics.report.webpage import html as webpage
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 ITEMS = planted.items()
 CARRIED = [carried for item in ITEMS for carried in planted.places(item)]
-BATCHES = 6
+BATCHES = 5
 """Incidents over which the items are spread, so that many of them are quoted."""
 
 
@@ -46,18 +45,20 @@ def plain(text: str) -> str:
     return html.unescape(re.sub(r"[\\\u200b\u2060]", "", text))
 
 
-def found(text: str, carried: Iterable[planted.Carried]) -> list[tuple[str, str, str]]:
+def sought(carried: Iterable[planted.Carried]) -> dict[str, tuple[str, str]]:
+    """Return what must not be told, with what it is and where it was planted."""
+    return {
+        needle: (one.item.kind, one.place)
+        for one in carried
+        for trace in one.traces
+        for needle in needles(plain(trace))
+    }
+
+
+def found(text: str, wanted: dict[str, tuple[str, str]]) -> list[tuple[str, str, str]]:
     """Return what of the planted items stands in an output."""
     bare = plain(text)
-    return sorted(
-        {
-            (one.item.kind, one.place, needle)
-            for one in carried
-            for trace in one.traces
-            for needle in needles(plain(trace))
-            if needle in bare
-        }
-    )
+    return sorted((*wanted[needle], needle) for needle in wanted if needle in bare)
 
 
 def test_there_are_enough_items() -> None:
@@ -91,6 +92,7 @@ class Batch:
 
     folder: Path
     carried: list[planted.Carried]
+    wanted: dict[str, tuple[str, str]]
     case: Case
 
 
@@ -105,7 +107,7 @@ def batch(folder: Path, held: list[planted.Item]) -> Batch:
     carried = planted.write(folder / "in", held)
     (folder / "case.toml").write_text(planted.CASE, encoding="utf-8")
     case = pipeline.investigate([str(folder / "in")], pipeline.Options(case=folder / "case.toml"))
-    return Batch(folder, carried, case)
+    return Batch(folder, carried, sought(carried), case)
 
 
 def outputs(case: Case, *, redact: bool = True) -> Iterator[tuple[str, str]]:
@@ -116,8 +118,6 @@ def outputs(case: Case, *, redact: bool = True) -> Iterator[tuple[str, str]]:
         yield f"{language} html", webpage(document)
         yield f"{language} annex", annex(document, as_lines=False)
         yield f"{language} annex.jsonl", annex(document, as_lines=True)
-        drawn = timeline_svg(document)
-        yield f"{language} chart", drawn.decode() if isinstance(drawn, bytes) else drawn or ""
         for dialect in ("commonmark", "github", "gitlab", "jira", "slack"):
             yield f"{language} {dialect}", told(document, dialect, None)
 
@@ -128,7 +128,7 @@ def test_no_output_shows_an_item(batches: list[Batch]) -> None:
         (name, *one)
         for held in batches
         for name, text in outputs(held.case)
-        for one in found(text, held.carried)
+        for one in found(text, held.wanted)
     ]
 
     assert left == []
@@ -235,4 +235,4 @@ def test_no_command_prints_an_item(batches: list[Batch], run: Callable[..., str]
     said["budget"] = run("budget", env, "--max-connections", 100, *case, codes=(0, 1))
 
     assert len(said) > 30
-    assert {name: left for name, text in said.items() if (left := found(text, held.carried))} == {}
+    assert {name: left for name, text in said.items() if (left := found(text, held.wanted))} == {}

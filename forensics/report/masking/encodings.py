@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NEXT = r"(?:\s*\n|(?:\\+r)?\\+n)[ \t]*"
+NEXT = r"\s*(?:\\\s*)?\n[ \t]*"
 BASE64 = re.compile(
     rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{{16,}}(?:{NEXT}[A-Za-z0-9+/_-]{{16,}})*"
     rf"(?:{NEXT}(?=[a-z]*[A-Z0-9])[A-Za-z0-9+/_-]{{2,15}})?={{0,2}}(?![A-Za-z0-9+/_=-])"
@@ -45,7 +45,7 @@ def character(match: re.Match[str]) -> str:
 
 def decoded(run: str) -> Iterator[str]:
     """Yield the texts that base64 may stand for: all of it, its lines and the parts of a path."""
-    lines = re.split(r"\s+|(?:\\+r)?\\+n[ \t]*", run)
+    lines = re.split(r"[\s\\]+", run)
     for part in dict.fromkeys(
         ["".join(lines), *lines, *(part for line in lines for part in line.split("/"))]
     ):

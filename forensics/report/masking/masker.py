@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forensics.report.masking import encodings, networks, people
+from forensics.report.masking.spans import apart, broken
 from forensics.report.masking.kinds import ENCODED, NAME, PERSONAL, SECRETS, TITLES, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from forensics.report.masking.spans import Span
 
 PSEUDONYM = re.compile(rf"\b({'|'.join(sorted(TITLES, key=len, reverse=True))})-\d+")
 SCHEMA = "forensics.pseudonyms/1"
@@ -92,7 +95,7 @@ class Masker:
         """Mask what is encoded in a text."""
         done = 0
         for match in sorted(
-            [*encodings.BASE64.finditer(text), *encodings.PERCENT.finditer(text)], key=re.Match.start
+            [*encodings.BASE64.finditer(broken(text)), *encodings.PERCENT.finditer(text)], key=re.Match.start
         ):
             if match.start() < done:
                 continue
@@ -180,13 +183,18 @@ def applied(rule: Rule, pieces: Iterable[Piece]) -> Iterator[Piece]:
             yield piece
             continue
         done = 0
-        for start, end in rule.find(piece):
-            if start < done or start == end:
-                continue
+        for start, end in found(rule, piece):
             yield piece[done:start]
             yield Hidden(rule.kind, piece[start:end], rule.same(piece[start:end]))
             done = end
         yield piece[done:]
+
+
+def found(rule: Rule, text: str) -> Iterator[Span]:
+    """Yield what a rule finds in a text, and in the lines that it has in itself."""
+    lines = broken(text)
+    spans = rule.find(text) if lines == text else [*rule.find(text), *rule.find(lines)]
+    return (span for span in apart(spans) if span[0] < span[1])
 
 
 def hidden(pieces: Iterable[Piece]) -> int:
