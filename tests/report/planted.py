@@ -56,7 +56,7 @@ class Maker:
 
     def __init__(self, seed: int) -> None:
         """Begin at a seed."""
-        self.random = random.Random(seed)
+        self.random = random.Random(seed)  # noqa: S311 - the same items each time
 
     def letters(self, n: int, alphabet: str = ALNUM) -> str:
         """Return random characters; a capital, a small letter and a digit are among them where the alphabet has them."""
@@ -325,7 +325,7 @@ def postgres(path: Path, carried: Iterable[Carried]) -> None:
             head = f"{at(600 + 3 * n):%Y-%m-%d %H:%M:%S.000 UTC} [{4000 + n}]"
             text = one.text.replace("\n", "\n\t")
             out.write((
-                f"{head} LOG:  duration: 31204.112 ms  statement: UPDATE contacts SET note = $x${text}$x$ WHERE id = 7\n",
+                f"{head} LOG:  duration: 31204.112 ms  statement: UPDATE contacts SET note = $x${text}$x$ WHERE id = 7\n",  # noqa: S608 - a line of a log
                 f'{head} ERROR:  duplicate key value violates unique constraint "contacts_key"\n{head} DETAIL:  Key (note)=({text}) already exists.\n',
                 f"{head} FATAL:  sorry, too many clients already\n{head} LOG:  note {text}\n",
             )[n % 3])  # fmt: skip
@@ -384,15 +384,15 @@ WRITERS: dict[str, Callable[[Path, Iterable[Carried]], None]] = {
 CASE = f'title = "CRM stopped answering {PEOPLE[0]}"\n[redact]\nnames = {json.dumps(PEOPLE, ensure_ascii=False)}\n'
 
 
-def write(folder: Path, held: list[Item]) -> list[Carried]:
-    """Write one incident whose inputs carry the items, each in every file and, over the files, in every place; return what is where."""
+def write(folder: Path, held: list[Item], turn: int = 0) -> list[Carried]:
+    """Write one incident whose inputs carry the items, each in every file and, over the files and turns, in every place; return what is where."""
     folder.mkdir(parents=True)
     every = []
     for shift, (name, writer) in enumerate(WRITERS.items()):
         carried = []
         for n, item in enumerate(held):
             options = places(item)
-            carried.append(options[(n + shift) % len(options)])
+            carried.append(options[(n + shift + turn) % len(options)])
         writer(folder / name, carried)
         every += carried
     return every

@@ -99,12 +99,12 @@ class Batch:
 @pytest.fixture(scope="module")
 def batches(tmp_path_factory: pytest.TempPathFactory) -> list[Batch]:
     """Return the incidents, read once."""
-    return [batch(tmp_path_factory.mktemp(f"batch{n}"), ITEMS[n::BATCHES]) for n in range(BATCHES)]
+    return [batch(tmp_path_factory.mktemp(f"batch{n}"), ITEMS[n::BATCHES], n) for n in range(BATCHES)]
 
 
-def batch(folder: Path, held: list[planted.Item]) -> Batch:
+def batch(folder: Path, held: list[planted.Item], turn: int) -> Batch:
     """Write and read one incident."""
-    carried = planted.write(folder / "in", held)
+    carried = planted.write(folder / "in", held, turn)
     (folder / "case.toml").write_text(planted.CASE, encoding="utf-8")
     case = pipeline.investigate([str(folder / "in")], pipeline.Options(case=folder / "case.toml"))
     return Batch(folder, carried, sought(carried), case)

@@ -90,6 +90,8 @@ FOLDED = re.compile(
     r"(?:\\?\r?\n|(?:\\+r)?\\+n)(?:[ \t]|\\+t)+([A-Za-z0-9+/=_.~-]{8,})(?=\s*\n|\\+[rn]|\s*\Z|[\"'])"
 )
 """A header's or a wrapped value's next line: indented, one word, nothing behind it."""
+BACKEND = re.compile(r"[0-9a-f]{6,8}\.[0-9a-f]{1,8}")
+"""PostgreSQL's id of a session: when it began and the process, in hexadecimal."""
 ENTROPY = 3.5
 """Bits per character from which a lone word on a line is taken for a piece of a key; prose and identifiers have less."""
 
@@ -151,7 +153,13 @@ def unfolded(text: str, end: int) -> int:
 def believable(value: str, *, prose: bool) -> bool:
     """Can this be a secret, and not a word about one?"""
     plain = value.strip().lower()
-    if len(plain) < 3 or plain in SAID or set(plain) <= set("*x.•-…") or re.fullmatch(r"<[\w ]+>", plain):
+    if (
+        len(plain) < 3
+        or plain in SAID
+        or BACKEND.fullmatch(plain)
+        or set(plain) <= set("*x.•-…")
+        or re.fullmatch(r"<[\w ]+>", plain)
+    ):
         return False
     return (
         not prose

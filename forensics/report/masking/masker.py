@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forensics.report.masking import encodings, networks, people
-from forensics.report.masking.spans import apart, broken
 from forensics.report.masking.kinds import ENCODED, NAME, PERSONAL, SECRETS, TITLES, Rule
+from forensics.report.masking.spans import apart, broken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
