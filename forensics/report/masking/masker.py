@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from forensics.report.masking.spans import Span
 
-PSEUDONYM = re.compile(rf"\b({'|'.join(sorted(TITLES, key=len, reverse=True))})-\d+")
+PSEUDONYM = re.compile(rf"({'|'.join(sorted(TITLES, key=len, reverse=True))})-\d+")
+"""Letters may stand right before one: those of an escaped line break, or of a percent-encoded blank."""
 SCHEMA = "forensics.pseudonyms/1"
 DEEPEST = 3
 """Encodings inside each other that are undone."""
