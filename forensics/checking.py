@@ -19,9 +19,9 @@ from forensics.model.source import Ref
 from forensics.report import comparison, consistency, stated
 from forensics.report import document as telling
 from forensics.report.comparison import Mismatch, shown
-from forensics.report.masking import RULES, Masker
+from forensics.report.masking import PSEUDONYM, Masker, numberless
 from forensics.report.render import markdown
-from forensics.sources import clock, companions, streams
+from forensics.sources import casefile, clock, companions, streams
 from forensics.sources.discovery import Input, discover, natural
 from forensics.sources.limits import Limits
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from forensics.model.case import Case
     from forensics.report.stated import Stated, StatedSource
 
-PSEUDONYM = re.compile(rf"\b({'|'.join(sorted({kind for kind, _ in RULES}))})-\d+")
 FEW = 5
 """Names that one note lists."""
 LAST_LINE = 2**32 - 1
@@ -88,7 +87,9 @@ def check(report: Path, inputs: Iterable[str], own: Own) -> Verdict:
         raise UsageError("is no text, so no report", where=report.name, remedy=stated.REMEDY) from None
     said = stated.read(text, report.name)
     options = options_of(said, own)
-    found = find(said, discover(inputs, limits=options.limits))
+    case_file = casefile.read(own.case) if own.case else casefile.CaseFile()
+    masks = Masker(case_file.keep, case_file.names)
+    found = find(said, discover(inputs, limits=options.limits), masks)
     if found.missing:
         return without_all(said, found, options)
     return judged(said, found, again(said, found, options))
@@ -111,8 +112,11 @@ def options_of(said: Stated, own: Own) -> pipeline.Options:
     )  # fmt: skip
 
 
-def find(said: Stated, given: list[Input]) -> Found:
-    """Find the inputs of a report among those given, by content; an input of the same name and another content has changed."""
+def find(said: Stated, given: list[Input], masks: Masker) -> Found:
+    """Find the inputs of a report among those given, by content; an input of the same name and another content has changed.
+
+    ``masks`` are those of the report, which masks the names of inputs too.
+    """
     hashes = {index: digest for index, item in enumerate(given) if (digest := hash_of(item))}
     taken: set[int] = set()
     items: list[tuple[Input, int | None]] = []
@@ -136,7 +140,7 @@ def find(said: Stated, given: list[Input]) -> Found:
         if not (source.sha256 and hashes.get(at, "").startswith(source.sha256)):
             told = f"changed: the report read SHA-256 {source.sha256}, the input given has {hashes.get(at)}"
             mismatches.append(Mismatch(name, told))
-        items.append((named(given[at], source), index))
+        items.append((named(given[at], source, masks), index))
         if items[-1][0].name != given[at].name:
             notes.append(f"{name} was found as {given[at].name}")
     rest = [item for index, item in enumerate(given) if index not in taken]
@@ -172,21 +176,16 @@ def match(source: StatedSource, given: list[Input], hashes: dict[int, str], take
     return next((index for index in same_name if index not in taken and index in hashes), None)
 
 
-def named(item: Input, source: StatedSource) -> Input:
+def named(item: Input, source: StatedSource, masks: Masker) -> Input:
     """Give an input the name that the report knows it by; a name that is masked there keeps its own."""
-    if source.name is None or masked_alike(item.name, source.name):
+    if source.name is None or masked_alike(item.name, source.name, masks):
         return item
     return replace(item, name=source.name)
 
 
-def masked_alike(text: str, masked: str) -> bool:
+def masked_alike(text: str, masked: str, masks: Masker) -> bool:
     """Tell whether a masked text may be the mask of another, whatever the numbers of the pseudonyms."""
-    return PSEUDONYM.search(masked) is not None and numberless(Masker().text(text)) == numberless(masked)
-
-
-def numberless(text: str) -> str:
-    """Take the numbers off pseudonyms: they count what stood before in the whole document."""
-    return PSEUDONYM.sub(r"\1-#", text)
+    return PSEUDONYM.search(masked) is not None and numberless(masks.text(text)) == numberless(masked)
 
 
 def again(said: Stated, found: Found, options: pipeline.Options) -> Again:
@@ -313,14 +312,14 @@ def misquoted(said: Stated, found: Found, case: Case) -> Iterator[Mismatch]:
         if there is None:
             yield Mismatch(where, "no such line")
             continue
-        text, quote = there.text, entry.get("text")
+        quote = entry.get("text")
+        here = telling.quoted(there.text, telling.masker(case) if said.redact else None)
         alike = (
-            quote == text
+            quote == here
             if not said.redact
-            else isinstance(quote, str) and numberless(quote) == numberless(Masker().text(text))
+            else isinstance(quote, str) and numberless(quote) == numberless(here)
         )
         if not alike:
-            here = Masker().text(text) if said.redact else text
             yield Mismatch(where, f"the report quotes {shown(quote)}, the line there is {shown(here)}")
 
 

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 
 QUOTE_BYTES = 1 << 16
 """Bytes read behind a quoted line: a record is shown from its first line on."""
-QUOTE_CHARS = 600
+QUOTE_CHARS = 8_000
+"""Characters of a quoted record that are held. Far fewer are told, and only after masking: a secret that is cut through is not known."""
 INSTANTS = ("ts", "first_us", "last_us")
 PLACE = {"source": pl.UInt16(), "line": pl.UInt32()}
 DATED = ("hits", "failed", "arrivals", "calls", "beats", "samples", "alerts", "sessions", "poolers")
@@ -97,6 +98,7 @@ def investigate(
     known = Known(
         zone=zone, title=case_file.title, probes=case_file.probes, pools=case_file.pools, events=casefile.events(case_file, zone), max_connections=case_file.max_connections, idle_in_transaction_s=case_file.idle_in_transaction_s,
         signatures={signature.id: signature for signature in catalog}, since=edge(options.since, zone, evidence, "--since", newest), until=edge(options.until, zone, evidence, "--until", newest),
+        keep=case_file.keep, names=case_file.names,
     )  # fmt: skip
     known = replace(known, deployment=deployed(asked, case_file, options), libraries=pool_libraries.load())
     evidence = restricted(evidence, known, options.units)
@@ -105,7 +107,7 @@ def investigate(
     return Case(
         evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, cited(diagnosis, facts) | also), version=tool_version(),
         signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures),
-        language=options.lang or case_file.language or texts.ENGLISH, options=stated(options),
+        language=options.lang or case_file.language or texts.ENGLISH, options=stated(options) | {"names": len(case_file.names)},
     )  # fmt: skip
 
 
@@ -385,8 +387,11 @@ def has_incidents(case: Case) -> bool:
     return bool(case.facts[Incidents].items)
 
 
-def raw_lines(report: dict[str, Any], name: str, inputs: Iterable[str]) -> list[tuple[str, str]]:
-    """Return (id, raw text) behind a finding or evidence id, read again from the inputs of the same hash."""
+def raw_lines(report: dict[str, Any], name: str, inputs: Iterable[str]) -> list[tuple[str, str, str | None]]:
+    """Return (place, text of the report, raw line) behind a finding or evidence id.
+
+    The line is read again from the input of the same hash, None where that was not given or has no lines.
+    """
     if not isinstance(report, dict) or any(
         not isinstance(report.get(key), list) for key in ("evidence", "findings", "sources")
     ):
@@ -408,11 +413,11 @@ def raw_lines(report: dict[str, Any], name: str, inputs: Iterable[str]) -> list[
         entry = evidence[key]
         source = hashes[entry["source"]]
         path = found.get(source["sha256"])
-        text = entry["text"]
+        line = None
         if path is not None and source["lines"] is not None:
             window = streams.lines_at(path, [entry["line"]], QUOTE_BYTES).get(entry["line"], b"")
-            text = window.split(b"\n", 1)[0].decode("utf-8", "replace")
-        out.append((f"{key} {source['name']}:{entry['line']}", text))
+            line = window.split(b"\n", 1)[0].decode("utf-8", "replace")
+        out.append((f"{key} {source['name']}:{entry['line']}", entry["text"], line))
     return out
 
 

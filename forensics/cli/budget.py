@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from forensics.cli import options
+from forensics.cli import masks, options
 from forensics.cli.output import as_json, show
 from forensics.cli.progress import progress
 
@@ -39,7 +39,6 @@ LARGEST = 10**9
     help="The database server that the budget is about, where services connect to several.",
 )
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--no-redact", is_flag=True, help="Do not mask addresses; passwords are never shown.")
 @options.shared
 def command(
     files: tuple[str, ...],
@@ -63,6 +62,6 @@ def command(
     with progress(said.pop("progress")) as tick:
         asked = budgeting.Asked(files, urls, sets, max_connections, servers)
         answer = budgeting.answer(asked, options.build(tick=tick, **said))
-    document = telling.document(answer, redact=not no_redact)
+    document = telling.document(answer, None if no_redact else masks.masker(said["case"]))
     show(as_json(document) if format_ == "json" else telling.text(document))
     return OVER if answer.after.over else 0

@@ -26,14 +26,14 @@ COLUMNS = ("date", "service", "signature", "failures", "lines", "partial", "boun
     "--format", "format_", type=click.Choice(["md", "csv", "json"]), default="md", show_default=True
 )
 @options.shared
-def command(inputs: tuple[str, ...], format_: str, **said: Any) -> int:
+def command(inputs: tuple[str, ...], format_: str, *, no_redact: bool, **said: Any) -> int:
     """Count failures per day of the report's zone; days that the inputs cover in part are marked."""
     from forensics import pipeline
     from forensics.report import document as telling
 
     with progress(said.pop("progress")) as tick:
         case = pipeline.investigate(inputs, options.build(tick=tick, **said))
-    document = telling.build(case)
+    document = telling.build(case, redact=not no_redact)
     rows = document["daily"]
     days = telling.covered_days(case)
     show({"md": page, "csv": sheet, "json": dump}[format_](rows, days, document))

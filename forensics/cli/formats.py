@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forensics.cli import masks
 from forensics.cli.output import printable, show
 
 if TYPE_CHECKING:
@@ -68,16 +69,18 @@ def show_one(before: tuple[Path, ...], name: str, folders: tuple[Path, ...]) -> 
 @command.command("test")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @own
+@masks.no_redact
 @click.pass_obj
-def test(before: tuple[Path, ...], file: Path, folders: tuple[Path, ...]) -> int:
+def test(before: tuple[Path, ...], file: Path, folders: tuple[Path, ...], *, no_redact: bool) -> int:
     """Say how a file fits: the best formats, what its lines are, and lines that none knows."""
     from forensics import pipeline
 
     bring((*before, *folders))
     fit = pipeline.fit(str(file))
-    show(f"{file.name}: {fit.chosen or 'not recognised'}")
+    masked = str if no_redact else masks.masker(None).text
+    show(f"{masked(file.name)}: {fit.chosen or 'not recognised'}")
     if fit.skipped:
-        show(f"  {fit.skipped}")
+        show(f"  {masked(fit.skipped)}")
     for name, score in fit.scores:
         show(f"  {score:4.2f} {name}")
     if fit.messages:
@@ -85,7 +88,7 @@ def test(before: tuple[Path, ...], file: Path, folders: tuple[Path, ...]) -> int
     for known, lines in fit.messages:
         show(f"  {lines:6} {known or 'of no known format'}")
     for line in fit.unknown:
-        show(f"  ? {printable(line[:WIDEST])}")
+        show(f"  ? {printable(masked(line)[:WIDEST])}")
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from forensics.cli.masks import no_redact
 from forensics.model.texts import languages
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ SHARED = (
         show_default=True,
         help="Where the report will be read: portable Markdown, Markdown with the evidence folded, or the mark-up of Jira or Slack.",
     ),
+    no_redact,
     click.option(
         "--engine",
         default="local",

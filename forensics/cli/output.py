@@ -24,8 +24,13 @@ HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories of characters that no reader sees: controls, marks of direction, halves of characters, breaks of lines."""
 
 
-def write_all(files: dict[Path, str | bytes]) -> None:
-    """Write files and give them their names only when all are complete; nothing is written if one name is a folder."""
+def write_all(files: dict[Path, str | bytes], private: dict[Path, str] | None = None) -> None:
+    """Write files and give them their names only when all are complete; nothing is written if one name is a folder.
+
+    Those that are ``private`` can be read by their owner alone.
+    """
+    secret = private or {}
+    files = {**files, **secret}
     if folder := next((path for path in files if path.is_dir()), None):
         raise UsageError("is a folder", where=str(folder), remedy="give the name of a file")
     done: list[tuple[str, Path]] = []
@@ -36,7 +41,7 @@ def write_all(files: dict[Path, str | bytes]) -> None:
             done.append((name, path))
             with os.fdopen(handle, "wb") as out:
                 out.write(content if isinstance(content, bytes) else content.encode())
-            Path(name).chmod(0o644)
+            Path(name).chmod(0o600 if path in secret else 0o644)
         named: list[Path] = []
         try:
             for name, path in done:
@@ -79,6 +84,23 @@ def escaped(found: re.Match[str]) -> str:
 def printable(text: str) -> str:
     """Keep control characters of names and notes off the terminal."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def check_apart(table: Path, outputs: Iterable[Path | None], *, no_redact: bool) -> None:
+    """Refuse a table of pseudonyms beside any other output: who is given that folder would be given what the masks hide."""
+    if no_redact:
+        raise UsageError(
+            "nothing is masked with --no-redact", where="--pseudonyms", remedy="leave one of the two out"
+        )
+    folder = table.absolute().resolve().parent
+    if beside := next(
+        (path for path in outputs if path and path.absolute().resolve().parent == folder), None
+    ):
+        raise UsageError(
+            f"would lie beside {beside.name}, and undo its masks for everyone who is given that folder",
+            where=f"--pseudonyms {table.name}",
+            remedy="name a file in a folder of its own",
+        )
 
 
 def show(text: str) -> None:

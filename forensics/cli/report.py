@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.cli import options
-from forensics.cli.output import as_json, check_outputs, printable, show, write_all
+from forensics.cli.output import as_json, check_apart, check_outputs, printable, show, write_all
 from forensics.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -50,7 +50,11 @@ FOUND = 1
     metavar="N",
     help="Characters of the report (default: under 11,000; github and gitlab 65,536, jira 32,000, slack 39,000).",
 )
-@click.option("--no-redact", is_flag=True, help="Do not mask addresses, e-mails and secrets.")
+@click.option(
+    "--pseudonyms",
+    type=options.FILE,
+    help="Write which pseudonym stands for what here, for your eyes only: never into a folder of the report's files.",
+)
 @click.option("--exit-code", is_flag=True, help="Exit with 1 when an incident was found.")
 @options.shared
 def command(
@@ -61,6 +65,7 @@ def command(
     charts: Path | None,
     evidence: Path | None,
     max_chars: int | None,
+    pseudonyms: Path | None,
     *,
     no_redact: bool,
     exit_code: bool,
@@ -75,10 +80,17 @@ def command(
     from forensics.report.dialects import told
     from forensics.report.webpage import html
 
-    check_outputs((output, html_file, json_file, evidence), inputs)
+    check_outputs((output, html_file, json_file, evidence, pseudonyms), inputs)
+    if pseudonyms:
+        check_apart(
+            pseudonyms,
+            (output, html_file, json_file, evidence, charts and charts / "chart"),
+            no_redact=no_redact,
+        )
     with progress(said.pop("progress")) as tick:
         case = pipeline.investigate(inputs, options.build(tick=tick, **said))
-        document = telling.build(case, redact=not no_redact)
+        masks = telling.masker(case)
+        document = telling.build(case, redact=not no_redact, masks=masks)
         files = chart_files(
             document, charts or (output.parent if output else None), output, dark=bool(charts)
         )
@@ -91,7 +103,7 @@ def command(
         files[json_file] = as_json(document) + "\n"
     if evidence:
         files[evidence] = annex(document, as_lines=evidence.suffix == ".jsonl")
-    write_all(files)
+    write_all(files, private={pseudonyms: masks.table()} if pseudonyms else {})
     if output is None:
         show(page)
     elif sys.stdout.isatty():

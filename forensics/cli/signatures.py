@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from forensics.cli import masks
 from forensics.cli.output import printable, show
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def facts(one: Signature, holds: list[str]) -> Iterator[tuple[str, str]]:
 @click.argument("file", type=FILE)
 @click.option("--formats", type=FOLDER, multiple=True, help="Folder of formats of your own (*.toml).")
 @own
+@masks.no_redact
 @click.pass_obj
 def test(
     before: tuple[tuple[Path, ...], Path | None],
@@ -143,30 +145,33 @@ def test(
     formats: tuple[Path, ...],
     folders: tuple[Path, ...],
     case: Path | None,
+    *,
+    no_redact: bool,
 ) -> int:
     """Say which signatures a file holds and where, and which lines look like failures but match none."""
     from forensics import pipeline
 
     found = pipeline.trials(str(file), options((*before[0], *folders), case or before[1], formats))
+    masked = str if no_redact else masks.masker(case or before[1]).text
     for trial in found:
-        tell(trial)
+        tell(trial, masked)
     return 0 if any(trial.skipped is None or trial.hits.height for trial in found) else NOTHING_READ
 
 
 NOTHING_READ = 3
 
 
-def tell(trial: Trial) -> None:
+def tell(trial: Trial, masked: Callable[[str], str]) -> None:
     """Print what the catalogue found in one input: the places, the summary, and what it does not know."""
-    name = printable(trial.name)
+    name = printable(masked(trial.name))
     if trial.skipped and not (trial.hits.height or trial.gaps.height):
-        show(f"{name}: {printable(trial.skipped)}")
+        show(f"{name}: {printable(masked(trial.skipped))}")
         return
     if trial.skipped:
-        show(f"{name}: {printable(trial.skipped)}; matched as plain lines")
+        show(f"{name}: {printable(masked(trial.skipped))}; matched as plain lines")
     rows = trial.hits.sort("line", "signature", maintain_order=True)
     for line, signature, said in rows.head(PLACES).iter_rows():
-        show(f"{name}:{line} {signature}{parameters(said)}")
+        show(f"{name}:{line} {signature}{parameters(said, masked)}")
     if rows.height > PLACES:
         show(f"… and {rows.height - PLACES} more places")
     show(f"{name}: {rows.height} matches, of {rows['signature'].n_unique()} signatures")
@@ -176,16 +181,18 @@ def tell(trial: Trial) -> None:
     total = int(trial.gaps["n"].sum())
     show(f"{name}: {total} lines look like failures and match nothing")
     for template, n, line, _ in trial.gaps.head(TEMPLATES).iter_rows():
-        show(f"  {n:6} {printable(template[:WIDEST])}   (first in line {line})")
+        show(f"  {n:6} {printable(masked(template)[:WIDEST])}   (first in line {line})")
     if trial.gaps.height > TEMPLATES:
         show(f"  … and {trial.gaps.height - TEMPLATES} more kinds of line")
 
 
-def parameters(said: str) -> str:
+def parameters(said: str, masked: Callable[[str], str]) -> str:
     """Return the parameters of a match as words."""
     import json
 
-    pairs = [f"{key}={printable(value)}" for key, value in json.loads(said).items() if value is not None]
+    pairs = [
+        f"{key}={printable(masked(value))}" for key, value in json.loads(said).items() if value is not None
+    ]
     return "".join(f" {pair[:WIDEST]}" for pair in pairs)
 
 

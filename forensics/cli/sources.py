@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.cli import options
+from forensics.cli import masks, options
 from forensics.cli.output import as_json, printable, show
 from forensics.cli.progress import progress
 
@@ -26,7 +26,7 @@ WIDE = 240
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.option("-v", "--verbose", is_flag=True, help="Say how each choice was made and what came next.")
 @options.shared
-def command(inputs: tuple[str, ...], format_: str, *, verbose: bool, **said: Any) -> int:
+def command(inputs: tuple[str, ...], format_: str, *, verbose: bool, no_redact: bool, **said: Any) -> int:
     """Say what each input is, its zone, what it covers and what could not be used."""
     from forensics import pipeline
     from forensics.report.document import list_sources
@@ -41,15 +41,16 @@ def command(inputs: tuple[str, ...], format_: str, *, verbose: bool, **said: Any
         for where, text in (("--since", opts.since), ("--until", opts.until)):
             pipeline.edge(text, opts.tz or "UTC", evidence, where)
     rows = list_sources(evidence, opts.tz or "UTC")
+    choices = [list(explained(source)) for source in evidence.sources] if verbose else None
+    if not no_redact:
+        masker = masks.masker(opts.case)
+        rows, choices = masker.document(rows), masker.document(choices)
     if not rows:
         click.echo("forensics: no files in the given folders; give a folder that holds exports", err=True)
     if format_ == "json":
         show(as_json(rows))
     else:
-        table(
-            rows,
-            [explained(source) for source in evidence.sources] if verbose else None,
-        )
+        table(rows, choices)
     return 0 if any(row["skipped"] is None and row["records"] for row in rows) else NOTHING_READ
 
 
@@ -59,7 +60,7 @@ def explained(source: Source) -> tuple[str, ...]:
     return (source.choice, *source.streams[:STREAMS], *((f"times in whole {unit}",) if unit else ()))
 
 
-def table(rows: list[dict[str, Any]], choices: list[tuple[str, ...]] | None) -> None:
+def table(rows: list[dict[str, Any]], choices: list[list[str]] | None) -> None:
     """Print the sources as a table, and below it what limits them."""
     from rich.console import Console
     from rich.table import Table

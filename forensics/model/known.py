@@ -71,3 +71,7 @@ class Known:
     """Libraries with a connection pool."""
     since: int | None = None
     until: int | None = None
+    keep: tuple[str, ...] = ()
+    """What masking leaves as it is: values, patterns with ``*``, networks."""
+    names: tuple[str, ...] = ()
+    """Names that are masked."""

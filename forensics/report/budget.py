@@ -14,12 +14,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from forensics.report.markdown import visible
-from forensics.report.masking import Masker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forensics.model.budget import Budget, Budgeted, Check, Demand, Range, Said, Term
+    from forensics.report.masking import Masker
 
 SCHEMA = "forensics.budget/1"
 VERDICTS = {True: "over", False: "within", None: "not determined"}
@@ -30,8 +30,8 @@ LIMITS = {
 }
 
 
-def document(answer: Budgeted, *, redact: bool = True) -> dict[str, Any]:
-    """Return the budget as data.
+def document(answer: Budgeted, masks: Masker | None) -> dict[str, Any]:
+    """Return the budget as data, masked by ``masks``; passwords are in none.
 
     ``demand`` and ``capacity`` are numbers where they are known exactly, else null; ``demand_range`` and ``capacity_range`` are
     [smallest, largest], the largest null where there is none. ``over`` is null where it is not determined. ``before`` is the same
@@ -43,7 +43,7 @@ def document(answer: Budgeted, *, redact: bool = True) -> dict[str, Any]:
         "before": budget(answer.before) if answer.before else None,
         "skipped": [{"name": name, "why": why} for name, why in answer.skipped],
     }
-    masked: dict[str, Any] = Masker().document(made) if redact else made
+    masked: dict[str, Any] = masks.document(made) if masks else made
     return masked
 
 

@@ -49,6 +49,8 @@ OUTER = ("http_error", "app_error")
 BAR_ROWS = 14
 MOST_SNAPSHOTS = 60
 """Snapshots in report.json: each repeats most of the one before."""
+QUOTED = 600
+"""Characters that are told of a quoted record: cut behind the masks, since a secret that is cut through is not known."""
 MOST_ROWS = 400
 """Rows of a list in report.json; what is beyond is in the evidence file."""
 BUCKETS = (60, 300, 900, 3600, 21600, 86400)
@@ -58,11 +60,26 @@ RATE_BARS = 120
 """Bars of a chart of rates: minutes, where this is enough."""
 
 
-def build(case: Case, *, redact: bool = True) -> dict[str, Any]:
-    """Return the document of a case."""
+def masker(case: Case) -> Masker:
+    """Return what masks the texts of a case."""
+    return Masker(case.known.keep, case.known.names)
+
+
+def build(case: Case, *, redact: bool = True, masks: Masker | None = None) -> dict[str, Any]:
+    """Return the document of a case, masked unless ``redact`` is off; ``masks`` then holds which pseudonym stands for what."""
     document = Builder(case).document()
     document["options"]["redact"] = redact
-    return cast("dict[str, Any]", Masker().document(document)) if redact else document
+    masks = (masks or masker(case)) if redact else None
+    if masks:
+        document = cast("dict[str, Any]", masks.document(document))
+    for entry in document["evidence"]:
+        entry["text"] = entry["text"][:QUOTED]
+    return document | {"masked": masks.counted() if masks else None}
+
+
+def quoted(text: str, masks: Masker | None) -> str:
+    """Return a quoted line as the document shows it."""
+    return (masks.text(text) if masks else text)[:QUOTED]
 
 
 class Builder:

@@ -20,6 +20,7 @@ from forensics.model import texts
 from forensics.report import charts, prose
 from forensics.report.language import speak
 from forensics.report.markdown import PORTABLE
+from forensics.report.masking import TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -287,6 +288,20 @@ class Page:
             words += ["--unpack-limit", str(said["unpack_limit"])] if said.get("unpack_limit") else []
             words += ["--no-redact"] if said.get("redact") is False else []
         return "".join(f" {shlex.quote(word)}" for word in words)
+
+    def naming(self) -> str:
+        """Return the option that gives the names which this report masks, for a shell; nothing where it masks none."""
+        said = self.document["options"]
+        return (
+            f" --case {shlex.quote(said['case']['name'])}" if said.get("names") and said.get("case") else ""
+        )
+
+    def masked(self) -> list[dict[str, Any]]:
+        """Return how many values of each kind were masked."""
+        return [
+            {"title": self.language.text(TITLES.get(kind, kind)), "n": n}
+            for kind, n in (self.document.get("masked") or {}).items()
+        ]
 
     def chart(self, rows: list[dict[str, Any]]) -> list[str]:
         """Draw the failures over time."""

@@ -90,6 +90,10 @@ class CaseFile:
     """Definitions of formats, checked where formats are."""
     signatures: tuple[dict[str, Any], ...] = ()
     """Blocks of signatures, checked where signatures are."""
+    keep: tuple[str, ...] = ()
+    """What ``[redact]`` leaves as it is."""
+    names: tuple[str, ...] = ()
+    """Names that ``[redact]`` masks."""
 
 
 def read(path: Path) -> CaseFile:
@@ -136,6 +140,7 @@ def read(path: Path) -> CaseFile:
         idle_in_transaction_s=next((block.get(IDLE) for block in blocks["database"]), None),
         database={key: value for block in blocks["database"] for key, value in block.items() if key != IDLE}, pooler=dict(next(iter(blocks["pooler"]), {})), lines=lines(text),
         formats=tuple(table.get("format", ())), signatures=tuple(table.get("signature", ())),
+        **{key: redacted(blocks["redact"], key, name) for key in KEYS["redact"]},
     )  # fmt: skip
 
 
@@ -152,6 +157,19 @@ def lines(text: str) -> dict[tuple[str, int, str], int]:
         elif key := KEY.match(line):
             found.setdefault((block, place, key[1]), number)
     return found
+
+
+def redacted(blocks: list[dict[str, Any]], key: str, name: str) -> tuple[str, ...]:
+    """Return a list of ``[redact]``; one that holds anything but texts is refused, since it would mask nothing."""
+    held = [value for block in blocks for value in block.get(key, ())]
+    for value in held:
+        if not isinstance(value, str) or not value.strip():
+            raise UsageError(
+                f"{value!r} is no text",
+                where=f"{name}: redact: {key}",
+                remedy='write texts in quotes, such as "Ana Souza"',
+            )
+    return tuple(held)
 
 
 def listed(table: dict[str, Any], key: str, name: str) -> list[dict[str, Any]]:

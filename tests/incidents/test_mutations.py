@@ -18,6 +18,7 @@ from forensics import checking
 from forensics.model.errors import UsageError
 from forensics.report import stated
 from forensics.report.comparison import instant
+from forensics.report.masking import Masker
 from forensics.sources.discovery import Input, discover
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def original(name: str, file: str) -> Original:
 
 def find(said: Stated, name: str) -> Found:
     """Find the inputs of a report."""
-    return checking.find(said, list(given(name)))
+    return checking.find(said, list(given(name)), Masker())
 
 
 AGAIN: dict[str, Again] = {}

@@ -220,6 +220,7 @@ def founding() -> dict[str, Any]:
             },
         ],
         "evidence": _evidence(),
+        "masked": {"email": 1, "client": 3},
         "actions": [
             {
                 "text": "Keep the Postgres log of the next freeze readable to this tool",

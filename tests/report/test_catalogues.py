@@ -75,6 +75,13 @@ def of_data() -> set[str]:
     return found
 
 
+def of_masks() -> set[str]:
+    """Return the titles of what is masked."""
+    from forensics.report.masking import TITLES
+
+    return set(TITLES.values())
+
+
 def strings(node: ast.AST) -> Iterator[str]:
     """Yield the texts that stand in an expression."""
     for part in ast.walk(node):
@@ -148,7 +155,7 @@ def test_every_message_is_translated(language: str) -> None:
     there = {
         (message.context, forms(message.id)) for message in messages(language) if all(forms(message.string))
     }
-    wanted = set(of_templates()) | {(None, (text,)) for text in of_data() | of_findings()}
+    wanted = set(of_templates()) | {(None, (text,)) for text in of_data() | of_findings() | of_masks()}
 
     assert sorted(map(str, wanted - there)) == []
 
@@ -170,7 +177,9 @@ def test_no_message_is_left_over(language: str) -> None:
     """A message that nothing says any more leaves the catalogue; of a note, every part stands in the code."""
     code = [path.read_text(encoding="utf-8") for path in CODE.rglob("*.py")]
     whole = "\n".join(code)
-    said = {forms_ for _, forms_ in of_templates()} | {(text,) for text in of_data() | of_findings()}
+    said = {forms_ for _, forms_ in of_templates()} | {
+        (text,) for text in of_data() | of_findings() | of_masks()
+    }
     unused = [
         message.id
         for message in messages(language)
