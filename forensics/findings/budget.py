@@ -41,6 +41,8 @@ from forensics.model.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from forensics.findings.budget_pooler import Pooling
+
 SERVER = {
     "postgres": {"max_connections": 100, "superuser_reserved_connections": 3, "reserved_connections": 0},
     "mysql": {"max_connections": 151, "reserved": 0},
@@ -178,35 +180,17 @@ def balance(
         heard[DATABASE, "extra"],
         assumed(DATABASE, "extra", Range.of(0), "no further clients are named"),
     )
-    reserved = Range.of(0)
-    for taken in own[1:]:
-        reserved += taken.value
-    most = own[0].value
-    if most.high is not None and reserved.low >= most.high:
-        raise UsageError(
-            f"{reserved} reserved slots leave nothing of {most} connections",
-            where=next((one.origin.where for one in own if one.origin and one.origin.kind != "default"), ""),
-            remedy="correct one of them",
-        )
-    capacity = most - reserved
-    direct = [item for item in demands if not item.pooled]
+    capacity, room = free_slots(own)
     through = [item for item in demands if item.pooled]
-    total, parts = Range.of(0), list[str]()
-    for one in direct:
-        total, parts = total + one.total, [*parts, shown(one.total)]
     between = None
     if through:
         mine = [
             client for name in (one.service for one in through) for client in clients if client.name == name
         ]
         between = pooling(through, mine, deployment, heard)
-        total, parts = total + between.server, [*parts, between.formula]
-    total = total + extra.value
-    if extra.value != Range.of(0):
-        parts.append(shown(extra.value))
-    room = " - ".join([shown(most), *(shown(item.value) for item in own[1:] if item.value != Range.of(0))])
+    total, formula = added_up([item for item in demands if not item.pooled], between, extra.value)
     checks = (
-        Check("server", total, capacity, f"{' + '.join(parts)} against {room}"),
+        Check("server", total, capacity, f"{formula} against {room}"),
         *(between.checks if between else ()),
     )
     terms = tuple(item for one in demands for item in one.terms)
@@ -218,6 +202,36 @@ def balance(
         checks,
         tuple(dict.fromkeys(notes)),
     )
+
+
+def free_slots(own: list[Term]) -> tuple[Range, str]:
+    """Return the slots of a server that are not reserved, and how they come about: its ``max_connections`` and what is taken off."""
+    most, taken = own[0].value, own[1:]
+    reserved = Range.of(0)
+    for one in taken:
+        reserved += one.value
+    if most.high is not None and reserved.low >= most.high:
+        raise UsageError(
+            f"{reserved} reserved slots leave nothing of {most} connections",
+            where=next((one.origin.where for one in own if one.origin and one.origin.kind != "default"), ""),
+            remedy="correct one of them",
+        )
+    return most - reserved, " - ".join(
+        [shown(most), *(shown(one.value) for one in taken if one.value != Range.of(0))]
+    )
+
+
+def added_up(direct: list[Demand], between: Pooling | None, extra: Range) -> tuple[Range, str]:
+    """Return the connections that reach the server, and their sum as it is told."""
+    parts = [(one.total, shown(one.total)) for one in direct]
+    if between is not None:
+        parts.append((between.server, between.formula))
+    if extra != Range.of(0):
+        parts.append((extra, shown(extra)))
+    total = Range.of(0)
+    for value, _ in parts:
+        total += value
+    return total, " + ".join(text for _, text in parts)
 
 
 def server_terms(engine: str, servers: tuple[str, ...], heard: Heard) -> list[Term]:

@@ -22,7 +22,7 @@ from forensics.ingest.digest import (
     smallest,
 )
 from forensics.model.digest import Digest, Evidence
-from forensics.model.schema import FRAMES
+from forensics.model.schema import FRAMES, KEYS
 from forensics.model.source import Lines, Source, Zone
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from forensics.ingest.wall import Facts
 
+PLACE = {**KEYS, **dict.fromkeys(STREAM, pl.String())}
+"""Columns that name a stream within a shard."""
 LINE_COLUMNS = ("line", "most_line", "first_line", "last_line", "first_at", "last_at")
 
 
@@ -111,6 +113,32 @@ def number_across(hits: pl.DataFrame, edges: pl.DataFrame, marks: pl.DataFrame) 
     """
     if not hits.height:
         return hits
+    bases, early, framed = numbers_before(edges, marks)
+    keys = [*PLACE]
+    filled = [pl.col(STREAM).fill_null("\0")]
+    joined = hits.with_columns(filled).join(bases.with_columns(filled), on=keys, how="left")
+    joined = joined.sort("line").join_asof(
+        early.with_columns(filled).sort("line"), on="line", by=keys, check_sortedness=False
+    )
+    fid = (
+        pl.when(pl.col("fid") == 0)
+        .then(pl.col("early").fill_null(0))
+        .otherwise(pl.col("fid") + pl.col("base").fill_null(0))
+    )
+    return (
+        joined.with_columns(
+            fid=fid, **{name: pl.when(pl.col(name) != "\0").then(pl.col(name)) for name in STREAM}
+        )
+        .drop("base", "early")
+        .pipe(framed_across, framed)
+        .sort("source", "line", "signature")
+    )
+
+
+def numbers_before(
+    edges: pl.DataFrame, marks: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame, set[tuple[object, ...]]]:
+    """Return how many failures of each stream lie before a shard (``base``), the numbers of its lines before its first record (``early``), and the failures with a stack in a later shard."""
     first: dict[tuple[object, ...], list[tuple[int, str]]] = {}
     for source, shard, service, pid, stream, line, mark in (
         marks.sort("source", "shard", "line").select("source", "shard", *STREAM, "line", "mark").iter_rows()
@@ -136,35 +164,10 @@ def number_across(hits: pl.DataFrame, edges: pl.DataFrame, marks: pl.DataFrame) 
             zero.append((source, shard, service, pid, stream, line, current))
         bases.append((source, shard, service, pid, stream, current))
         carried[key] = (current + last_fid, last_mark if starts else mark)
-    kinds = {
-        "source": pl.UInt16,
-        "shard": pl.UInt32,
-        "service": pl.String,
-        "pid": pl.String,
-        "stream": pl.String,
-    }
-    keys = list(kinds)
-    base = pl.DataFrame(bases, schema={**kinds, "base": pl.UInt32}, orient="row")
-    early = pl.DataFrame(zero, schema={**kinds, "line": pl.UInt32, "early": pl.UInt32}, orient="row").sort(
-        "line"
-    )
-    filled = [pl.col("pid", "stream", "service").fill_null("\0")]
-    joined = hits.with_columns(filled).join(base.with_columns(filled), on=keys, how="left")
-    joined = joined.sort("line").join_asof(
-        early.with_columns(filled).sort("line"), on="line", by=keys, check_sortedness=False
-    )
-    fid = (
-        pl.when(pl.col("fid") == 0)
-        .then(pl.col("early").fill_null(0))
-        .otherwise(pl.col("fid") + pl.col("base").fill_null(0))
-    )
     return (
-        joined.with_columns(
-            fid=fid, **{c: pl.when(pl.col(c) != "\0").then(pl.col(c)) for c in ("pid", "stream", "service")}
-        )
-        .drop("base", "early")
-        .pipe(framed_across, framed)
-        .sort("source", "line", "signature")
+        pl.DataFrame(bases, schema={**PLACE, "base": pl.UInt32}, orient="row"),
+        pl.DataFrame(zero, schema={**PLACE, "line": pl.UInt32, "early": pl.UInt32}, orient="row"),
+        framed,
     )
 
 

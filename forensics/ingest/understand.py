@@ -39,6 +39,8 @@ EVENTS = {
     "series": pl.String(), "value": pl.Float64(), "limit": pl.Float64(), "own_us": pl.Int64(), "own_naive": pl.Boolean(),
 }  # fmt: skip
 """Columns that :func:`understand` adds to records."""
+GROUPS = ("method", "path", "status", "client", "agent", "duration_ms", "unit", "series", "value", "limit")
+"""Groups of a pattern that are columns of events as they are."""
 NO_SERVICE = r"^(?i:WARN|WARNING|ERROR|ERR|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE|LOG)$|(?:Exception|Error)$"
 """What stands where a service's name should but is a level or an exception's class."""
 
@@ -83,8 +85,18 @@ def understand(
     """
     table = table.with_row_index("row").with_columns(message=pl.col("message").fill_null(""))
     lines = table.filter(~pl.col("cont")).select("row", "message", "ident", start=start(pl.col("message")))
-    claims: list[pl.DataFrame] = []
-    turns = in_turn(formats, streams or {})
+    claims = claimed_by(lines, in_turn(formats, streams or {}), own=own)
+    table = table.join(claims, on="row", how="left", maintain_order="left").pipe(told)
+    return table.with_columns(spent()).with_columns(
+        reach([fmt.name for fmt in formats.values() if fmt.edge == "start"] if own else [])
+    )
+
+
+def claimed_by(
+    lines: pl.DataFrame, turns: list[tuple[MessageFormat, list[str] | None]], *, own: bool
+) -> pl.DataFrame:
+    """Return what the formats say of lines (row, message, ident, start): each line is the first's that takes it."""
+    claims = [pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})]
     for (beginning,), part in lines.partition_by("start", as_dict=True, include_key=False).items():
         left = part
         for fmt, idents in turns:
@@ -97,35 +109,30 @@ def understand(
             if claim.height:
                 claims.append(claim)
                 left = left.join(claim.select("row"), on="row", how="anti")
-    empty = pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})
-    table = table.join(pl.concat([empty, *claims]), on="row", how="left", maintain_order="left")
+    return pl.concat(claims)
+
+
+def told(table: pl.DataFrame) -> pl.DataFrame:
+    """Add where records begin and what kind they are; what systemd says of a unit is told of that unit."""
     claimed = pl.col("format").is_not_null()
     ends = pl.col("message").str.contains(EXCEPTION) & ~claimed
     chains = pl.col("message").str.contains(CHAIN)
     looks_continued = pl.col("message").str.contains(CONTINUATION) | ends | chains
-    return (
-        table.with_columns(
-            ends=ends,
-            chains=chains,
-            starts=~pl.col("cont")
-            & pl.when(claimed).then(pl.col("kind") != "trace").otherwise(~looks_continued),
-            body=pl.coalesce("body", "message"),
-            level=pl.coalesce("said_level", "level"),
-        )
-        .with_columns(
-            kind=pl.when(pl.col("kind").is_not_null())
-            .then("kind")
-            .when(pl.col("starts"))
-            .then(pl.lit("log"))
-            .otherwise(pl.lit("trace")),
-            service=pl.when(
-                pl.col("unit").is_not_null() & pl.col("service").is_in(["systemd", "init.scope", "init"])
-            )
-            .then(pl.col("unit").str.strip_suffix(".service"))
-            .otherwise("service"),
-        )
-        .with_columns(spent())
-        .with_columns(reach([fmt.name for fmt in formats.values() if fmt.edge == "start"] if own else []))
+    begins = ~pl.col("cont") & pl.when(claimed).then(pl.col("kind") != "trace").otherwise(~looks_continued)
+    by_manager = pl.col("unit").is_not_null() & pl.col("service").is_in(["systemd", "init.scope", "init"])
+    return table.with_columns(
+        ends=ends,
+        chains=chains,
+        starts=begins,
+        body=pl.coalesce("body", "message"),
+        level=pl.coalesce("said_level", "level"),
+    ).with_columns(
+        kind=pl.when(pl.col("kind").is_not_null())
+        .then("kind")
+        .when(pl.col("starts"))
+        .then(pl.lit("log"))
+        .otherwise(pl.lit("trace")),
+        service=pl.when(by_manager).then(pl.col("unit").str.strip_suffix(".service")).otherwise("service"),
     )
 
 
@@ -164,33 +171,28 @@ def claim_rows(left: pl.DataFrame, fmt: MessageFormat, *, dated: bool = False) -
     )
     have = set(groups.columns)
     groups = groups.filter(pl.col(NEEDS[fmt.kind]).is_not_null())
-    level = (
-        pl.col("level").replace_strict(fmt.levels, default=None, return_dtype=pl.String)
-        if fmt.levels and "level" in have
-        else None
+    kind = pl.lit(fmt.kind)
+    if "further" in have:
+        kind = pl.when(pl.col("further").is_null()).then(kind).otherwise(pl.lit("trace"))
+    made = groups.select("row", format=pl.lit(fmt.name), kind=kind, **said(fmt, have, dated=dated))
+    return made.select(
+        "row",
+        *[
+            (pl.col(n) if n in made.columns else pl.lit(None)).cast(t, strict=False).alias(n)
+            for n, t in EVENTS.items()
+        ],
     )
-    named: dict[str, pl.Expr] = {
-        name: pl.col(name)
-        for name in (
-            "method",
-            "path",
-            "status",
-            "client",
-            "agent",
-            "duration_ms",
-            "unit",
-            "series",
-            "value",
-            "limit",
-        )
-        if name in have
-    }
+
+
+def said(fmt: MessageFormat, have: set[str], *, dated: bool) -> dict[str, pl.Expr]:
+    """Return the columns of events that the groups of a format's pattern fill."""
+    named: dict[str, pl.Expr] = {name: pl.col(name) for name in GROUPS if name in have}
     if "duration_s" in have:
         seconds = pl.col("duration_s").cast(pl.Float64, strict=False) * 1000
         stated = pl.col("duration_ms").cast(pl.Float64, strict=False) if "duration_ms" in have else None
         named["duration_ms"] = pl.coalesce(stated, seconds)
-    if level is not None:
-        named["said_level"] = level
+    if fmt.levels and "level" in have:
+        named["said_level"] = pl.col("level").replace_strict(fmt.levels, default=None, return_dtype=pl.String)
     if dated and "time" in have:
         named["own_us"], named["own_naive"] = stamp_and_zone(pl.col("time"), fmt.time or "", fmt.zone)
         if fmt.zone == "token" and "zone" in have:
@@ -202,17 +204,7 @@ def claim_rows(left: pl.DataFrame, fmt: MessageFormat, *, dated: bool = False) -
         if "message" in have
         else pl.lit(None)
     )
-    kind = pl.lit(fmt.kind)
-    if "further" in have:
-        kind = pl.when(pl.col("further").is_null()).then(kind).otherwise(pl.lit("trace"))
-    made = groups.select("row", format=pl.lit(fmt.name), kind=kind, **named)
-    return made.select(
-        "row",
-        *[
-            (pl.col(n) if n in made.columns else pl.lit(None)).cast(t, strict=False).alias(n)
-            for n, t in EVENTS.items()
-        ],
-    )
+    return named
 
 
 def spent() -> pl.Expr:
