@@ -99,17 +99,17 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
     dues = tuple(due_of(row, timeout) for row in rows)
     stated = rows[0]["period_s"]
     beats = [stated * SECOND] * (len(times) - 1) if stated else local_beats(times, period * SECOND)
-    pairs = list(zip(pairwise(rows), beats, strict=True))
+    usual = period * SECOND
     holes = tuple(
         (a["ts"], b["ts"], missing, ref(a), ref(b))
-        for (a, b), beat in pairs
-        if (missing := round((b["ts"] - a["ts"] - busy(a, b, beat)) / beat) - 1) >= BLIND_FROM
+        for (a, b), beat in zip(pairwise(rows), beats, strict=True)
+        if (missing := round((b["ts"] - a["ts"] - busy(a, b, usual)) / beat) - 1) >= BLIND_FROM
         and a["status"] != "maintenance"
     )
     runs = tuple(
         LongRun(b["ts"], (b["ts"] - a["ts"]) / SECOND, took / SECOND, ref(b))
-        for (a, b), beat in pairs
-        if (took := busy(a, b, beat)) and round((b["ts"] - a["ts"]) / beat) - 1 >= BLIND_FROM
+        for a, b in pairwise(rows)
+        if (took := busy(a, b, usual)) and round((b["ts"] - a["ts"]) / usual) - 1 >= BLIND_FROM
     )
     jitter = median(abs(gap / SECOND - period) for gap in gaps)
     return Series(
