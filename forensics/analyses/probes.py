@@ -131,10 +131,8 @@ def unasked(
     found, runs = [], []
     for index in (wide & (rows["status"] != "maintenance")).arg_true():
         beat = usual if stated else local_beat(gaps, index, usual)
-        if round(gaps[index] / beat) - 1 < BLIND_FROM:
-            continue
         before, after = rows.row(index, named=True), rows.row(index + 1, named=True)
-        took = busy(before, after, beat)
+        took = busy(before, after, usual)
         missing = round((gaps[index] - took) / beat) - 1
         if missing >= BLIND_FROM:
             found.append((before["ts"], after["ts"], missing, ref(before), ref(after)))
