@@ -52,6 +52,7 @@ LEFT = (
     "std::future error, crate::pool::Error, a::b::c, Foo@1a2b3c4d, express@4.18.2, git@v2, @app/core",
     "journalctl -u crm-api --since '2026-09-09 09:30:00' --until '2026-09-09 10:00:00' -o export",
     "HTTP 429 Too Many Requests, code 57P03, errno -104 ECONNRESET, EAI_AGAIN, SIGTERM, exit 137",
+    "QueuePool<n> of Worker-<n> at <n>-<n>-<n>T<n>:<n>Z in /api/v<n>/users/<n>/photos, HikariPool-<n>, x<n>y<n>z",
     "Inbox <uuid> retried <n> times after <n> ms by <id>",
 )  # fmt: skip
 """Ordinary texts of logs, of which nothing may be taken."""
@@ -79,6 +80,9 @@ TAKEN = (
     ("Authorization: Bearer\n\tQ2x5dGVtbmVzdHJh90\n\tb2xkc2VjcmV0MTIz\nnext", "Authorization: Bearer\n\ttoken-1\nnext"),
     ("first\\nAKIAIOSFODNN7EXAMPLE\\nlast", "first\\nkey-1\\nlast"),
     ("got eyJhbGciOiJIUzI<n>NiIsInR<n>cCI<n>IkpXVCJ<n>.abc once", "got key-1 once"),
+    ("a WC<n>Db<n>ZXh<n>OiBTTVMg<n>dG b", "a encoded-1 b"),
+    ("header:\nWC1Db250ZXh0OiBTTVMg\ndG8gKDExKSA5ODkxNC03\nMDU0IHF1ZXVlZA==\nok", "header:\nencoded-1\nok"),
+    ("Oi8vc3ZjX2xsZGNicGVl", "private-key-1"),
     ("paid with 4111 1111 1111 1111, not 4111 1111 1111 1112", "paid with card-1, not 4111 1111 1111 1112"),
 )  # fmt: skip
 """Texts and what is shown of them."""

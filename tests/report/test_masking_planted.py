@@ -224,7 +224,7 @@ def test_no_command_prints_an_item(batches: list[Batch], run: Callable[..., str]
     for row in document["findings"]:
         said[f"explain {row['id']}"] = run("explain", out / "r.json", row["id"], inputs, *case)
     for path in sorted(inputs.iterdir()):
-        said[f"formats {path.name}"] = run("formats", "test", path, codes=(0, 3))
+        said[f"formats {path.name}"] = run("formats", "test", path, *case, codes=(0, 3))
         said[f"signatures {path.name}"] = run("signatures", "test", path, *case, codes=(0, 3))
     env = tmp_path / "billing.env"
     urls = [one.item.written for one in held.carried if one.item.kind == "password in postgresql URL"]

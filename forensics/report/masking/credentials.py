@@ -193,7 +193,7 @@ PRIVATE_KEY = matches(
     r"|(?:[A-Za-z0-9+/=]{16,}(?:\s|\\r|\\n)+)*[A-Za-z0-9+/=]*\s*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
 )
 """A key in PEM, also one that is cut off at either end."""
-KEY_LINE = matches(r"(?m)^[ \t|]*(?P<v>[A-Za-z0-9+/]{24,}={0,2})[ \t]*$", torn)
+KEY_LINE = matches(r"(?m)^[ \t|]*(?P<v>[A-Za-z0-9+/]{16,}={0,2})[ \t]*$", torn)
 """A line of a key whose beginning is in another record."""
 LOGIN = matches(
     r"(?<=://)(?:[^\s/?#\"'`<>@:\\]*:[^\s/?#\"'`<>]+|[^\s/?#\"'`<>@:\\]{12,})(?=@)"

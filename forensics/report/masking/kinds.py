@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forensics.report.masking import credentials, detectors, networks, people
+from forensics.report.masking import credentials, detectors, encodings, networks, people
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +49,7 @@ SECRETS = (
     ),
     Rule("secret", credentials.SECRET, hints=("secret", "key", "credential", "pin", "cvv")),
     Rule("secret", detectors.detected),
+    Rule("encoded", encodings.torn, hints=("<n>", "<id>")),
     Rule("private-key", credentials.KEY_LINE),
 )
 """Searched before what is encoded is decoded: a token is base64, too, and one as a whole."""

@@ -100,17 +100,20 @@ class Masker:
         ):
             if match.start() < done:
                 continue
-            held = self.percent(match[0], depth) if "%" in match[0] else self.base64(match[0], depth)
+            held = self.percent(match[0], depth) if "%" in match[0] else self.base64(match, depth)
             if held:
                 yield text[done : match.start()]
                 yield from held
                 done = match.end()
         yield text[done:]
 
-    def base64(self, run: str, depth: int) -> list[Piece]:
+    def base64(self, match: re.Match[str], depth: int) -> list[Piece]:
         """Return base64 as one hidden value if there is something to mask in what it stands for, else nothing."""
-        found = any(hidden(self.pieces(text, depth + 1)) for text in encodings.decoded(run))
-        return [Hidden(ENCODED, run, run)] if found else []
+        texts = list(encodings.decoded(match[0]))
+        found = any(hidden(self.pieces(text, depth + 1)) for text in texts)
+        if found or (texts and encodings.alone(match.string, match)):
+            return [Hidden(ENCODED, match[0], match[0])]
+        return []
 
     def percent(self, run: str, depth: int) -> list[Piece]:
         """Return percent-encoding with what it stands for masked, nothing where nothing is."""
