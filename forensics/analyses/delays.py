@@ -78,11 +78,13 @@ def messages(evidence: Evidence, known: Known) -> list[Message]:
     wanted = [name for name, one in known.signatures.items() if set(one.parameters) >= TIMES]
     hits = evidence["hits"].filter(pl.col("ts").is_not_null())
     rows = hits.filter(pl.col("signature").is_in(wanted)).sort("ts", "source", "line")
+    record = ["source", "service", "fid"]
+    same = hits.join(rows.select(record), on=record, how="semi", nulls_equal=True).sort("source", "line")
     peers = {
-        (row["source"], row["service"], row["fid"]): said
-        for row in hits.filter(pl.col("source").is_in(rows["source"].unique().implode())).iter_rows(named=True)
-        if (said := json.loads(row["parameters"] or "{}").get("host"))
-    } if rows.height else {}  # fmt: skip
+        (row["source"], row["service"], row["fid"]): host
+        for row in same.iter_rows(named=True)
+        if (host := json.loads(row["parameters"] or "{}").get("host"))
+    }
     out = []
     for row in rows.iter_rows(named=True):
         said = json.loads(row["parameters"] or "{}")
