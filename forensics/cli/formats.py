@@ -70,15 +70,22 @@ def show_one(before: tuple[Path, ...], name: str, folders: tuple[Path, ...]) -> 
 @command.command("test")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @own
+@click.option(
+    "--case",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="case.toml that says what to mask.",
+)
 @masks.no_redact
 @click.pass_obj
-def test(before: tuple[Path, ...], file: Path, folders: tuple[Path, ...], *, no_redact: bool) -> int:
+def test(
+    before: tuple[Path, ...], file: Path, folders: tuple[Path, ...], case: Path | None, *, no_redact: bool
+) -> int:
     """Say how a file fits: the best formats, what its lines are, and lines that none knows."""
     from forensics import pipeline
 
     bring((*before, *folders))
     fit = pipeline.fit(str(file))
-    masked = str if no_redact else masks.masker(None).text
+    masked = str if no_redact else masks.masker(case).text
     show(f"{masked(file.name)}: {fit.chosen or 'not recognised'}")
     if fit.skipped:
         show(f"  {masked(fit.skipped)}")

@@ -284,6 +284,13 @@ class Page:
             words += ["--no-redact"] if said.get("redact") is False else []
         return "".join(f" {shlex.quote(word)}" for word in words)
 
+    def naming(self) -> str:
+        """Return the option that gives the names which this report masks, for a shell; nothing where it masks none."""
+        said = self.document["options"]
+        return (
+            f" --case {shlex.quote(said['case']['name'])}" if said.get("names") and said.get("case") else ""
+        )
+
     def masked(self) -> list[dict[str, Any]]:
         """Return how many values of each kind were masked."""
         return [

@@ -18,15 +18,19 @@ if TYPE_CHECKING:
 
     from forensics.report.masking.spans import Find, Span
 
+APART = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2}))"
+"""Where a key may begin: behind what is no part of it, or behind a percent-encoded character."""
 QUOTE = r"\\*[\"'`]"
-NAMED = rf"(?:{QUOTE})?\]?(?:(?<=[\"'`]),\s*|\s*(?:=>|:=|={{1,3}}|:)\s*)\[?(?:[bru]{{1,2}}(?=\\*[\"']))?"
+BLANK = r"(?:\s|\\+[nrt])"
+"""A blank, or how a string of JSON writes it."""
+NAMED = rf"(?:{QUOTE})?\]?(?:(?<=[\"'`]),{BLANK}*|{BLANK}*(?:=>|:=|={{1,3}}|:){BLANK}*)\[?(?:[bru]{{1,2}}(?=\\*[\"']))?"
 """What stands between a name and its value: ``=``, ``: ``, ``" => b'``, in a list of pairs a comma after the quoted name."""
-SCHEMES = r"(?:bearer|basic|token|digest|negotiate|apikey|api-key|key)"
+SCHEMES = r"(?:bearer|basic|token|digest|negotiate|apikey|api-key)"
 UNQUOTED = re.compile(
     r"(?:(?![&;,]\s?[\w.%\[\]-]+\\*[\"']?[=:])[^\s\"'`<>\\])+(?:\\+(?![\"'nrt])[^\s\"'`<>\\]+)*"
 )
 """A value without quotes ends at a blank, or where the next name of a query or a connection string begins."""
-COOKIES = re.compile(r"[^\s\"'`<>;]+(?:;[ \t]*[^\s\"'`<>;=]+(?:=[^\s\"'`<>;]*)?)*")
+COOKIES = re.compile(r"[^\s\"'`<>;\\]+(?:;[ \t]*[^\s\"'`<>;=\\]+(?:=[^\s\"'`<>;\\]*)?)*")
 """A cookie header goes on behind each semicolon."""
 TRAILING = "])},;"
 """What may stand right behind a value without quotes."""
@@ -82,8 +86,12 @@ SAID = frozenset(
     ]
 )
 """Words that are said about a secret where the secret itself would stand."""
-FOLDED = re.compile(r"\\?\r?\n[ \t]+([A-Za-z0-9+/=_.~-]{8,})(?=\r?\n|\Z|[\"'])")
+FOLDED = re.compile(
+    r"(?:\\?\r?\n|(?:\\+r)?\\+n)(?:[ \t]|\\+t)+([A-Za-z0-9+/=_.~-]{8,})(?=\s*\n|\\+[rn]|\s*\Z|[\"'])"
+)
 """A header's or a wrapped value's next line: indented, one word, nothing behind it."""
+BACKEND = re.compile(r"[0-9a-f]{6,8}\.[0-9a-f]{1,8}")
+"""PostgreSQL's id of a session: when it began and the process, in hexadecimal."""
 ENTROPY = 3.5
 """Bits per character from which a lone word on a line is taken for a piece of a key; prose and identifiers have less."""
 
@@ -97,8 +105,8 @@ def named(
     letters. With ``scheme`` the value may begin with an authentication scheme, which is left to be read.
     """
     before = rf"(?:{names})(?:[_-]?(?:confirm(?:ation)?|hash|value|raw|\d))?"
-    flag = rf"(?<![\w-])--?[\w-]{{0,30}}(?:{names})[ =]\s*"
-    lead = rf"(?:{SCHEMES}\s+)?" if scheme else ""
+    flag = rf"(?<![\w-])--?[\w-]{{0,30}}(?:{names})[ =]{BLANK}*"
+    lead = rf"(?:{SCHEMES}{BLANK}+)?" if scheme else ""
     head = re.compile(
         rf"(?:{before}(?:{NAMED}|\s+(?=')|\s+(?=\\+'))|{flag})(?P<q>{QUOTE})?{lead}", re.IGNORECASE
     )
@@ -145,7 +153,13 @@ def unfolded(text: str, end: int) -> int:
 def believable(value: str, *, prose: bool) -> bool:
     """Can this be a secret, and not a word about one?"""
     plain = value.strip().lower()
-    if len(plain) < 3 or plain in SAID or set(plain) <= set("*x.•-…") or re.fullmatch(r"<[\w ]+>", plain):
+    if (
+        len(plain) < 3
+        or plain in SAID
+        or BACKEND.fullmatch(plain)
+        or set(plain) <= set("*x.•-…")
+        or re.fullmatch(r"<[\w ]+>", plain)
+    ):
         return False
     return (
         not prose
@@ -179,7 +193,7 @@ PRIVATE_KEY = matches(
     r"|(?:[A-Za-z0-9+/=]{16,}(?:\s|\\r|\\n)+)*[A-Za-z0-9+/=]*\s*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
 )
 """A key in PEM, also one that is cut off at either end."""
-KEY_LINE = matches(r"(?m)^[ \t|]*(?P<v>[A-Za-z0-9+/]{24,}={0,2})[ \t]*$", torn)
+KEY_LINE = matches(r"(?m)^[ \t|]*(?P<v>[A-Za-z0-9+/]{16,}={0,2})[ \t]*$", torn)
 """A line of a key whose beginning is in another record."""
 LOGIN = matches(
     r"(?<=://)(?:[^\s/?#\"'`<>@:\\]*:[^\s/?#\"'`<>]+|[^\s/?#\"'`<>@:\\]{12,})(?=@)"
@@ -188,10 +202,10 @@ LOGIN = matches(
     r"|(?<=-u )(?!\d+:\d+\b)[\w.-]+:[^\s\"']+"
 )
 """User and password of a URL, of a Go or Oracle data source, of curl's option; a token that stands alone before the @."""
-JWT = matches(r"(?<![A-Za-z0-9])eyJ[\w-]{5,}(?:\.[\w=+/-]+){1,4}")
-BEARER = matches(rf"(?i)\b{SCHEMES}(?:\s+|%20|\+)(?P<v>[\w.~+/=-]{{8,}})", unspoken)
+JWT = matches(rf"{APART}eyJ[\w-]{{5,}}(?:\.[\w=+/-]+){{1,4}}")
+BEARER = matches(rf"(?i)\b{SCHEMES}(?:{BLANK}+|%20|\+)(?P<v>[\w.~+/=-]{{8,}})", unspoken)
 KEY = matches(
-    r"(?<![A-Za-z0-9])(?:"
+    APART + r"(?:"
     r"(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[0-9A-Z]{16}|LTAI[A-Za-z0-9]{12,}|AKID[A-Za-z0-9]{13,}"
     r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}"
     r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:pat|dt|rt|ft|ptt|soat|cbt|imt|agent)-[\w-]{16,}"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from forensics.report.masking.spans import Span
 
-    Detector = tuple[re.Pattern[str], int, float]
-    """A pattern, the group that holds the secret, and the entropy from which it counts."""
+    Detector = tuple[re.Pattern[str], int, float, tuple[str, ...]]
+    """A pattern, the group that holds the secret, the entropy from which it counts, and literals of which such a text has one."""
 
 ALL_GROUPS = -1
 LEFT_OUT = {
@@ -28,6 +28,31 @@ LEFT_OUT = {
     "KeywordDetector": "taken apart below: it finds only the first secret of a text",
 }
 """Detectors that are not used as they are, and why."""
+HINTS = {
+    "ArtifactoryDetector": ("akc", "ap"),
+    "AWSKeyDetector": ("a3t", "abia", "acca", "akia", "asia", "aws"),
+    "AzureStorageKeyDetector": ("accountkey",),
+    "Base64HighEntropyString": ("'", '"'),
+    "BasicAuthDetector": ("://",),
+    "CloudantDetector": ("cl",),
+    "GitHubTokenDetector": ("gh",),
+    "GitLabTokenDetector": ("gl", "gr1348941"),
+    "IbmCloudIamDetector": ("key", "pwd", "pass", "token"),
+    "IbmCosHmacDetector": ("secret",),
+    "JwtTokenDetector": ("eyj",),
+    "MailchimpDetector": ("-us",),
+    "NpmDetector": ("_authtoken",),
+    "OpenAIDetector": ("sk-",),
+    "PrivateKeyDetector": ("private key", "putty"),
+    "PypiTokenDetector": ("pypi-",),
+    "SendGridDetector": ("sg.",),
+    "SlackDetector": ("xox", "hooks.slack.com"),
+    "SoftlayerDetector": ("sl", "softlayer"),
+    "SquareOAuthDetector": ("sq0csp-",),
+    "StripeDetector": ("k_live_",),
+    "TwilioKeyDetector": ("ac", "sk"),
+}
+"""Small-letter literals without which a detector finds nothing; one that is not named here sees every text."""
 PORT = re.compile(r"\d{1,5}(?:[/?]|$)")
 ROUTE = re.compile(r"/|[a-z]+(?:[-_/][a-z]+)*$")
 
@@ -43,11 +68,11 @@ def detectors() -> tuple[Detector, ...]:
     for plugin in sorted(plugins, key=lambda one: one.__name__):
         if plugin.__name__ in LEFT_OUT:
             continue
-        made = plugin()
+        made, hints = plugin(), HINTS.get(plugin.__name__, ())
         if isinstance(made, HighEntropyStringsPlugin):
-            found.append((made.regex, 2, made.entropy_limit))
+            found.append((made.regex, 2, made.entropy_limit, hints))
         else:
-            found += [(pattern, ALL_GROUPS, 0.0) for pattern in made.denylist]
+            found += [(pattern, ALL_GROUPS, 0.0, hints) for pattern in made.denylist]
     return tuple(found)
 
 
@@ -64,7 +89,10 @@ def keywords() -> tuple[re.Pattern[str], dict[re.Pattern[str], int]]:
 def detected(text: str) -> Iterator[Span]:
     """Yield what the detectors find."""
     spans: list[Span] = []
-    for pattern, group, least in detectors():
+    small = text.lower()
+    for pattern, group, least, hints in detectors():
+        if hints and not any(hint in small for hint in hints):
+            continue
         for match in pattern.finditer(text):
             for span in held(match, group):
                 value = text[slice(*span)]

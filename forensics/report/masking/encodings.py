@@ -16,7 +16,21 @@ from urllib.parse import quote, unquote
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{16,}={0,2}(?![A-Za-z0-9+/_=-])")
+    from forensics.report.masking.spans import Span
+
+NEXT = r"\s*(?:\\\s*)?\n[ \t]*"
+BASE64 = re.compile(
+    rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{{16,}}(?:{NEXT}[A-Za-z0-9+/_-]{{16,}})*"
+    rf"(?:{NEXT}(?=[a-z]*[A-Z0-9])[A-Za-z0-9+/_-]{{2,15}})?={{0,2}}(?![A-Za-z0-9+/_=-])"
+)
+"""Base64, also in lines, the last of which may be short."""
+TORN = re.compile(
+    r"(?<![A-Za-z0-9+/_=-])(?:[A-Za-z0-9+/_-]|<(?:n|id)>){8,}(?:[\\\s]*\n[ \t]*(?:[A-Za-z0-9+/_-]|<(?:n|id)>){8,})*={0,2}"
+)
+"""What a template of messages leaves of base64: its digits are marks there, and it can be decoded no more."""
+MARK = re.compile(r"(?<=[A-Za-z])<(?:n|id)>(?=[A-Za-z])")
+FEWEST = 3
+"""Marks between two letters from which a word is taken for torn base64; words that people write have one or two."""
 PERCENT = re.compile(r"[^\s&?=/;,\"'<>]*%[0-9A-Fa-f]{2}[^\s&?=/;,\"'<>]*")
 UNICODE = re.compile(r"\\+u([0-9A-Fa-f]{4})")
 READABLE = 0.9
@@ -38,9 +52,28 @@ def character(match: re.Match[str]) -> str:
     return char if char.isprintable() and char not in "\"'\\" else match[0]
 
 
+def torn(text: str) -> Iterator[Span]:
+    """Yield what templates of messages leave of base64."""
+    if text.count("<n>") + text.count("<id>") >= FEWEST:
+        for match in TORN.finditer(text):
+            letters = MARK.sub("", match[0])
+            if len(MARK.findall(match[0])) >= FEWEST and letters.lower() != letters != letters.upper():
+                yield match.span()
+
+
+def alone(text: str, match: re.Match[str]) -> bool:
+    """Is base64 all that its line holds? Then it is a piece of something longer, whatever it stands for."""
+    before = text[: match.start()].rpartition("\n")[2]
+    after = text[match.end() :].partition("\n")[0]
+    return not before.strip(" \t\\") and not after.strip(" \t\r\\")
+
+
 def decoded(run: str) -> Iterator[str]:
-    """Yield the texts that base64 may stand for: all of it, and the parts of a path."""
-    for part in {run, *run.split("/")}:
+    """Yield the texts that base64 may stand for: all of it, its lines and the parts of a path."""
+    lines = re.split(r"[\s\\]+", run)
+    for part in dict.fromkeys(
+        ["".join(lines), *lines, *(part for line in lines for part in line.split("/"))]
+    ):
         bare = part.rstrip("=").replace("+", "-").replace("/", "_")
         if len(bare) < 12 or len(bare) % 4 == 1:
             continue

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from forensics.report.masking import encodings, networks, people
 from forensics.report.masking.kinds import ENCODED, NAME, PERSONAL, SECRETS, TITLES, Rule
+from forensics.report.masking.spans import apart, broken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-PSEUDONYM = re.compile(rf"\b({'|'.join(sorted(TITLES, key=len, reverse=True))})-\d+")
+    from forensics.report.masking.spans import Span
+
+PSEUDONYM = re.compile(rf"({'|'.join(sorted(TITLES, key=len, reverse=True))})-\d+")
+"""Letters may stand right before one: those of an escaped line break, or of a percent-encoded blank."""
 SCHEMA = "forensics.pseudonyms/1"
 DEEPEST = 3
 """Encodings inside each other that are undone."""
@@ -73,8 +77,10 @@ class Masker:
     def searched(self, text: str, depth: int) -> list[Piece]:
         """Search a text for all kinds."""
         pieces: list[Piece] = [text]
+        small = text.lower()
         for rule in SECRETS:
-            pieces = list(applied(rule, pieces))
+            if rule.may_find(small):
+                pieces = list(applied(rule, pieces))
         if depth < DEEPEST:
             pieces = [
                 part
@@ -82,28 +88,32 @@ class Masker:
                 for part in (self.decoded(piece, depth) if isinstance(piece, str) else [piece])
             ]
         for rule in self.personal:
-            pieces = list(applied(rule, pieces))
+            if rule.may_find(small):
+                pieces = list(applied(rule, pieces))
         return pieces
 
     def decoded(self, text: str, depth: int) -> Iterator[Piece]:
         """Mask what is encoded in a text."""
         done = 0
         for match in sorted(
-            [*encodings.BASE64.finditer(text), *encodings.PERCENT.finditer(text)], key=re.Match.start
+            [*encodings.BASE64.finditer(broken(text)), *encodings.PERCENT.finditer(text)], key=re.Match.start
         ):
             if match.start() < done:
                 continue
-            held = self.percent(match[0], depth) if "%" in match[0] else self.base64(match[0], depth)
+            held = self.percent(match[0], depth) if "%" in match[0] else self.base64(match, depth)
             if held:
                 yield text[done : match.start()]
                 yield from held
                 done = match.end()
         yield text[done:]
 
-    def base64(self, run: str, depth: int) -> list[Piece]:
+    def base64(self, match: re.Match[str], depth: int) -> list[Piece]:
         """Return base64 as one hidden value if there is something to mask in what it stands for, else nothing."""
-        found = any(hidden(self.pieces(text, depth + 1)) for text in encodings.decoded(run))
-        return [Hidden(ENCODED, run, run)] if found else []
+        texts = list(encodings.decoded(match[0]))
+        found = any(hidden(self.pieces(text, depth + 1)) for text in texts)
+        if found or (texts and encodings.alone(match.string, match)):
+            return [Hidden(ENCODED, match[0], match[0])]
+        return []
 
     def percent(self, run: str, depth: int) -> list[Piece]:
         """Return percent-encoding with what it stands for masked, nothing where nothing is."""
@@ -177,13 +187,18 @@ def applied(rule: Rule, pieces: Iterable[Piece]) -> Iterator[Piece]:
             yield piece
             continue
         done = 0
-        for start, end in rule.find(piece):
-            if start < done or start == end:
-                continue
+        for start, end in found(rule, piece):
             yield piece[done:start]
             yield Hidden(rule.kind, piece[start:end], rule.same(piece[start:end]))
             done = end
         yield piece[done:]
+
+
+def found(rule: Rule, text: str) -> Iterator[Span]:
+    """Yield what a rule finds in a text, and in the lines that it has in itself."""
+    lines = broken(text)
+    spans = rule.find(text) if lines == text else [*rule.find(text), *rule.find(lines)]
+    return (span for span in apart(spans) if span[0] < span[1])
 
 
 def hidden(pieces: Iterable[Piece]) -> int:

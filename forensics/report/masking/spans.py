@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Find = Callable[[str], Iterable[Span]]
     """Yields the ranges of a text that one kind of value takes up, in order and without overlaps."""
 
+ESCAPED = re.compile(r"(?<=\\)[nrt]")
 START = r"(?:(?<![\w.])|(?<=\\[nrt]))"
 """Where a word may begin: a line break in a JSON string is written as a backslash and a letter."""
 
@@ -29,6 +30,14 @@ def matches(pattern: str, check: Callable[[re.Match[str]], bool] | None = None) 
                 yield match.span(group)
 
     return find
+
+
+def broken(text: str) -> str:
+    """Return a text of the same length in which a line break that JSON wrote as a backslash and a letter is one again.
+
+    A word that begins behind such a letter would not be seen to begin there.
+    """
+    return ESCAPED.sub("\n", text) if "\\" in text else text
 
 
 def apart(spans: Iterable[Span]) -> Iterator[Span]:
