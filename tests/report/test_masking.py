@@ -82,7 +82,7 @@ TAKEN = (
     ("got eyJhbGciOiJIUzI<n>NiIsInR<n>cCI<n>IkpXVCJ<n>.abc once", "got key-1 once"),
     ("a WC<n>Db<n>ZXh<n>OiBTTVMg<n>dG b", "a encoded-1 b"),
     ("header:\nWC1Db250ZXh0OiBTTVMg\ndG8gKDExKSA5ODkxNC03\nMDU0IHF1ZXVlZA==\nok", "header:\nencoded-1\nok"),
-    ("Oi8vc3ZjX2xsZGNicGVl", "private-key-1"),
+    ("Oi8vc3ZjX2xsZGNicGVl", "encoded-1"),
     ("paid with 4111 1111 1111 1111, not 4111 1111 1111 1112", "paid with card-1, not 4111 1111 1111 1112"),
 )  # fmt: skip
 """Texts and what is shown of them."""

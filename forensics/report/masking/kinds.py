@@ -50,10 +50,10 @@ SECRETS = (
     Rule("secret", credentials.SECRET, hints=("secret", "key", "credential", "pin", "cvv")),
     Rule("secret", detectors.detected),
     Rule("encoded", encodings.torn, hints=("<n>", "<id>")),
-    Rule("private-key", credentials.KEY_LINE),
 )
 """Searched before what is encoded is decoded: a token is base64, too, and one as a whole."""
 PERSONAL = (
+    Rule("private-key", credentials.KEY_LINE),
     Rule("account", people.ACCOUNT, hints=("@",)),
     Rule("email", people.EMAIL, str.lower, hints=("@",)),
     Rule("mac", networks.MAC, lambda value: value.lower().replace("-", ":")),
