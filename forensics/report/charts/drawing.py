@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {"at": "x", "until": "x2", "row": "y", "value": "y", "base": "y2"}
 """Keys of values that are not named after their channel."""
+PARTS = re.compile(r' (?:role|aria-roledescription|aria-label)="[^"]*"')
+"""What vl-convert says of titles and marks, one by one: the drawing is one image with one description."""
 BEST = 9
 """Level of compression: charts are mostly paper, and become a third of what vl-convert writes."""
 
@@ -210,6 +212,7 @@ def _row_axis(lane: Lane) -> alt.Axis:
 
 def _finish(drawn: str, title: str, said: str, prefix: str, theme: str) -> str:
     """Renumber generated ids, define the hatchings, and tell readers who do not see the image what it shows."""
+    drawn = PARTS.sub("", drawn)
     numbers: dict[str, int] = {}
     for name in re.findall(r'\bid="(\w+)"', drawn):
         numbers.setdefault(name, len(numbers) + 1)
