@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import forensics
-from forensics.report.statements import catalogue
+from forensics.report.statements import Statements, catalogue
 
 CODE = Path(forensics.__file__).parent
 TABLES = (
@@ -35,3 +35,9 @@ def test_named_statements_exist(name: str) -> None:
     table, _, key = name.rpartition(".")
 
     assert key in catalogue("en").get(table, {}), name
+
+
+def test_one_line_is_no_lines() -> None:
+    """Where there is one of a thing, its name is in the singular."""
+    assert "1 line about" in Statements("en", "UTC").say("why.oom.killed", {"n": 1})
+    assert "2 lines about" in Statements("en", "UTC").say("why.oom.killed", {"n": 2})
