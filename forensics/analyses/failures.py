@@ -193,7 +193,8 @@ def join_lines(
     hits: pl.DataFrame, wanted: dict[str, Signature], seconds: pl.DataFrame, failed: pl.DataFrame
 ) -> pl.DataFrame:
     """Return one row per failure."""
-    # A request's line stands between the lines of others: a stack below it is not its own.
+    # A request's line stands between the lines of others: a stack below it is not its own. Where further lines of the record tell of
+    # the same, the stack is theirs.
     requests = [name for name, signature in wanted.items() if signature.family == "http_error"]
     own_stack = pl.col("framed").fill_null(value=False) & ~pl.col("signature").is_in(requests)
     one = hits.group_by(*STREAM, "fid", maintain_order=True).agg(
@@ -204,7 +205,7 @@ def join_lines(
         pl.col("retry").all(),
         pl.col("operation", "peer").drop_nulls().first(),
         pl.col("times").max(),
-        traced=(pl.col("ends_traceback") | own_stack).any(),
+        traced=pl.col("ends_traceback").any() | (own_stack.any() & (pl.len() == 1)),
         lines=pl.len().cast(pl.Int64),
     )
     pauses = cache(lambda service: silences(seconds, service))
