@@ -30,7 +30,7 @@ CONTRAST = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const element = walk.currentNode.parentElement;
-    if (!walk.currentNode.textContent.trim() || !element.getClientRects().length) continue;
+    if (!walk.currentNode.textContent.trim() || !element.getClientRects().length || element.closest(".picture")) continue;
     const style = getComputedStyle(element);
     const ink = rgb(element instanceof SVGElement ? style.fill : style.color);
     const [a, b] = [light(ink), light(behind(element))].sort((x, y) => y - x);
@@ -39,6 +39,7 @@ CONTRAST = """() => {
   }
   return worst;
 }"""
+"""Pictures are left out: their figures stand on a halo of paper, and tests/charts measures their colours."""
 CUT = """() => [...document.querySelectorAll("table, pre, svg.drawing")]
   .filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1 || e.scrollWidth > e.clientWidth + 1)
   .map((e) => [e.tagName, e.closest("section").id])"""
