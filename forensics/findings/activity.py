@@ -47,7 +47,11 @@ def weight(snapshot: Snapshot) -> tuple[int, float, int, int]:
 def findings(signals: Signals, section: str) -> Iterator[Finding]:
     """Yield what the snapshot that tells most says, if it belongs to a section (``mechanism`` or ``clues``)."""
     snapshot = told(signals)
-    if snapshot is None or section != ("mechanism" if snapshot in signals.snapshots else "clues"):
+    if snapshot is None:
+        return
+    if section != ("mechanism" if snapshot in signals.snapshots else "clues"):
+        if section == "clues" and not signals.facts[Sessions].candidates(snapshot):
+            yield from elsewhere(signals, snapshot)
         return
     values: dict[str, Any] = {"snapshot": snapshot, "apart": apart(signals, snapshot)}
     clue = section == "clues"
@@ -55,21 +59,42 @@ def findings(signals: Signals, section: str) -> Iterator[Finding]:
         more = len(signals.facts[Sessions].snapshots) - 1
         grade = Grade.CLUE if clue else Grade.VERIFIED
         yield Finding("mechanism.sessions", section, grade, {**values, "more": more}, (snapshot.ref,))
-    candidates = signals.facts[Sessions].candidates(snapshot)
-    if candidates:
-        yield Finding(
-            "mechanism.idle_in_transaction",
-            section,
-            Grade.CLUE if clue else Grade.DERIVED,
-            {**values, "idlers": candidates, "threshold": signals.facts[Sessions].idle_s},
-            tuple(one.ref for one in candidates[:REFS]),
-            alternatives=("a transaction that is meant to be long",),
-        )
+    if signals.facts[Sessions].candidates(snapshot):
+        yield idle(signals, snapshot, section)
     for blocker in snapshot.blockers[:BLOCKERS]:
         grade = Grade.CLUE if clue else Grade.VERIFIED
         yield Finding(
             "mechanism.blocker", section, grade, {**values, "blocker": blocker}, blocker.refs[:REFS]
         )
+
+
+def idle(signals: Signals, snapshot: Snapshot, section: str) -> Finding:
+    """Name the transactions of a snapshot that were idle for longer than the threshold."""
+    candidates = signals.facts[Sessions].candidates(snapshot)
+    return Finding(
+        "mechanism.idle_in_transaction",
+        section,
+        Grade.CLUE if section == "clues" else Grade.DERIVED,
+        {
+            "snapshot": snapshot,
+            "apart": apart(signals, snapshot),
+            "idlers": candidates,
+            "threshold": signals.facts[Sessions].idle_s,
+        },
+        tuple(one.ref for one in candidates[:REFS]),
+        alternatives=("a transaction that is meant to be long",),
+    )
+
+
+def elsewhere(signals: Signals, shown: Snapshot) -> Iterator[Finding]:
+    """Name long idle transactions of another snapshot where the one that is told has none: the oldest, as a clue."""
+    others = [
+        one
+        for one in signals.facts[Sessions].snapshots
+        if one is not shown and signals.facts[Sessions].candidates(one)
+    ]
+    if others:
+        yield idle(signals, max(others, key=weight), "clues")
 
 
 def apart(signals: Signals, snapshot: Snapshot) -> float | None:

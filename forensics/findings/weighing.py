@@ -63,6 +63,8 @@ KILLED_US = 10 * SECOND
 SILENT_WORKERS = ("gunicorn.worker-timeout", "puma.worker-timeout", "unicorn.worker-timeout")
 """Workers whose master heard nothing from them for longer than it waits."""
 """Failures of one kind that are more than an accident."""
+BEATS = 2
+"""Pauses between looks of a sampler from which it has a beat that it could have lost."""
 EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
 NO_JUMP = ("timesyncd.initial-sync", "celery.clock-drift", "celery.drift-times")
@@ -645,15 +647,14 @@ def host_frozen_or_clock_jump(signals: Signals) -> Weight:
     if rows.height:
         return Weight(Verdict.SUSPECTED, "host.text", {"n": rows.height}, signals.refs(rows))
     gauge = signals.gauge
-    if gauge and gauge.period_s and len(gauge.around) >= 3:
+    if gauge and gauge.period_s:
         lo, hi = signals.window
-        times = [
-            at
-            for at, _ in gauge.around
-            if lo - 2 * gauge.period_s * SECOND <= at <= hi + 2 * gauge.period_s * SECOND
-        ]
+        beat = round(gauge.period_s * SECOND)
+        times = [at for at, _ in gauge.around if lo - 2 * beat <= at <= hi + 2 * beat]
         gaps = [b - a for a, b in pairwise(times)]
-        if gaps and max(gaps) <= 1.5 * gauge.period_s * SECOND:
+        # What a sampler did not look at, before its first and behind its last sample, may have stood still.
+        kept = bool(gaps) and max(gaps) <= 1.5 * beat and sum(gap >= SECOND for gap in gaps) >= BEATS
+        if kept and times[0] <= lo + beat and times[-1] >= hi - 1.5 * beat:
             return Weight(
                 Verdict.RULED_OUT,
                 "host.beat",

@@ -685,7 +685,7 @@ class Builder:
             if section not in have:
                 reasons[section] = self.words.say(
                     f"unfilled.{section}" if section in self.words.table["unfilled"] else "unfilled.other",
-                    {"incident": self.primary is not None},
+                    {"incident": self.primary is not None, "named": bool(self.case.known.events)},
                 )
         if not self.case.diagnosis.timeline:
             reasons["timeline"] = self.words.say("unfilled.timeline", {})

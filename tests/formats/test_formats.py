@@ -35,8 +35,8 @@ DATED = {name: fmt for name, fmt in MESSAGES.items() if fmt.time}
 LEVELLED = {name: fmt for name, fmt in MESSAGES.items() if fmt.levels and name != "python_logging"}
 """Formats each of whose lines states a level; Python's may stand behind the logger's name."""
 TEXT_MONITORS = {name: plug for name, plug in MONITORS.items() if not plug.binary}
-STATED_ELSEWHERE = frozenset({"journal_file", "uptime_kuma", "dmesg", "dmesg_json"})
-"""Binary formats, and those that state no instant, carry no text samples; their files are tested on their own."""
+STATED_ELSEWHERE = frozenset({"journal_file", "uptime_kuma", "dmesg", "dmesg_json", "deployment_file"})
+"""Binary formats, and those that state no instant or have no record, carry no text samples; their files are tested on their own."""
 
 
 def written(tmp_path: Path, name: str, data: bytes) -> Input:
