@@ -70,6 +70,8 @@ class Options:
     formats: tuple[Path, ...] = ()
     shard_size: int = streams.SHARD_BYTES
     limits: streams.Limits = field(default_factory=streams.Limits)
+    context: int = 0
+    """Lines before and behind each cited one that are fetched too."""
     tick: Callable[[str, int], None] | None = field(default=None, compare=False)
 
 
@@ -104,8 +106,9 @@ def investigate(
     evidence = restricted(evidence, known, options.units)
     facts = analyses.run_all(evidence, known)
     diagnosis = diagnose(evidence, known, facts)
+    refs = cited(diagnosis, facts) | also
     return Case(
-        evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, cited(diagnosis, facts) | also), version=tool_version(),
+        evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, refs), around=quote_all(plans, evidence, beside(refs, options.context), alone=True), version=tool_version(),
         signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures),
         language=options.lang or case_file.language or texts.ENGLISH, options=stated(options) | {"names": len(case_file.names)},
     )  # fmt: skip
@@ -270,8 +273,19 @@ def cited(diagnosis: Diagnosis, facts: Facts) -> set[Ref]:
     }
 
 
-def quote_all(plans: list[Plan], evidence: Evidence, refs: set[Ref]) -> dict[Ref, Quote]:
-    """Fetch the text of every cited place again from its source, in one pass over each."""
+def beside(refs: set[Ref], n: int) -> set[Ref]:
+    """Return the places up to ``n`` lines before and behind others, without those themselves."""
+    steps = [step for step in range(-n, n + 1) if step]
+    return {Ref(ref.source, ref.line + step) for ref in refs for step in steps if ref.line + step > 0} - refs
+
+
+def quote_all(
+    plans: list[Plan], evidence: Evidence, refs: set[Ref], *, alone: bool = False
+) -> dict[Ref, Quote]:
+    """Fetch the text of every cited place again from its source, in one pass over each.
+
+    ``alone``: each line by itself, whatever record it belongs to.
+    """
     quotes: dict[Ref, Quote] = {}
     for item in plans:
         lines = sorted(ref.line for ref in refs if ref.source == item.index)
@@ -286,7 +300,8 @@ def quote_all(plans: list[Plan], evidence: Evidence, refs: set[Ref]) -> dict[Ref
             quotes.update(found)
             continue
         for line, window in streams.lines_at(item.item.path, lines, QUOTE_BYTES).items():
-            quotes[Ref(item.index, line)] = quote(item, window)
+            shown = window.split(b"\n", 1)[0] + b"\n" if alone else window
+            quotes[Ref(item.index, line)] = quote(item, shown)
     return with_times(quotes, evidence)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,8 @@ def command(
             no_redact=no_redact,
         )
     with progress(said.pop("progress")) as tick:
-        case = pipeline.investigate(inputs, options.build(tick=tick, **said))
+        asked = replace(options.build(tick=tick, **said), context=telling.CONTEXT if evidence else 0)
+        case = pipeline.investigate(inputs, asked)
         masks = telling.masker(case)
         document = telling.build(case, redact=not no_redact, masks=masks)
         files = chart_files(
@@ -102,7 +104,8 @@ def command(
     if json_file:
         files[json_file] = as_json(document) + "\n"
     if evidence:
-        files[evidence] = annex(document, as_lines=evidence.suffix == ".jsonl")
+        around = telling.context(case, document, None if no_redact else masks)
+        files[evidence] = annex(document, around, as_lines=evidence.suffix == ".jsonl")
     write_all(files, private={pseudonyms: masks.table()} if pseudonyms else {})
     if output is None:
         show(page)
@@ -146,15 +149,22 @@ def chart_files(
     return files
 
 
-def annex(document: dict[str, Any], *, as_lines: bool) -> str:
-    """Return every cited line."""
+def annex(
+    document: dict[str, Any], around: dict[str, list[tuple[int, str]]] | None = None, *, as_lines: bool
+) -> str:
+    """Return every cited line with the lines around it."""
     from forensics.report.markdown import fence, inline
     from forensics.report.statements import catalogue
 
     names = {source["id"]: source["name"] for source in document["sources"]}
+    beyond = around or {}
     if as_lines:
         return "".join(
-            as_json({**item, "source": names[item["source"]]}, indent=None) + "\n"
+            as_json(
+                {**item, "source": names[item["source"]], **beside(item, beyond.get(item["id"], []))},
+                indent=None,
+            )
+            + "\n"
             for item in document["evidence"]
         )
     rows = [
@@ -162,11 +172,31 @@ def annex(document: dict[str, Any], *, as_lines: bool) -> str:
         for row in document["timeline"]
     ]
     parts = [
-        f"## {item['id']} {inline(names[item['source']])}:{item['line']} {item['at'] or ''}\n\n{fence(item['text'].splitlines() or [''])}\n"
+        f"## {item['id']} {inline(names[item['source']])}:{item['line']} {item['at'] or ''}\n\n{fence(numbered(item, beyond.get(item['id'], [])))}\n"
         for item in document["evidence"]
     ]
     words = catalogue(document["case"]["language"])["annex"]
     return "\n".join([f"# {words['title']}", "", f"## {words['timeline']}", "", *rows, "", *parts])
+
+
+def beside(item: dict[str, Any], lines: list[tuple[int, str]]) -> dict[str, list[str]]:
+    """Return the texts before and behind a cited line."""
+    return {
+        "before": [text for line, text in lines if line < item["line"]],
+        "after": [text for line, text in lines if line > item["line"]],
+    }
+
+
+def numbered(item: dict[str, Any], lines: list[tuple[int, str]]) -> list[str]:
+    """Return a cited record and the lines around it with their numbers; ``>`` marks the record's own."""
+    width = len(str(max((line for line, _ in lines), default=item["line"])))
+    shown = []
+    for line, text in lines or [(item["line"], item["text"])]:
+        mark = ">" if line == item["line"] else " "
+        first, *more = text.splitlines() or [""]
+        shown.append(f"{mark} {line:>{width}}  {first}")
+        shown += [f"{mark} {'':>{width}}  {part}" for part in (more if mark == ">" else ())]
+    return shown
 
 
 def tell(document: dict[str, Any], files: list[Path], output: Path) -> None:

@@ -37,3 +37,5 @@ class Case:
     signatures_sha256: str
     language: str = "en"
     options: Mapping[str, Any] = field(default_factory=dict)
+    around: Mapping[Ref, Quote] = field(default_factory=dict)
+    """Lines beside the quoted ones, where they were asked for."""

@@ -49,6 +49,8 @@ OUTER = ("http_error", "app_error")
 BAR_ROWS = 14
 MOST_SNAPSHOTS = 60
 """Snapshots in report.json: each repeats most of the one before."""
+CONTEXT = 2
+"""Lines shown before and behind a cited one in the annex."""
 QUOTED = 600
 """Characters that are told of a quoted record: cut behind the masks, since a secret that is cut through is not known."""
 MOST_ROWS = 400
@@ -75,6 +77,20 @@ def build(case: Case, *, redact: bool = True, masks: Masker | None = None) -> di
     for entry in document["evidence"]:
         entry["text"] = entry["text"][:QUOTED]
     return document | {"masked": masks.counted() if masks else None}
+
+
+def context(case: Case, document: dict[str, Any], masks: Masker | None) -> dict[str, list[tuple[int, str]]]:
+    """Return the lines around each evidence id, as number and masked text in file order, its own among them."""
+    lines = {(f"s{ref.source + 1}", ref.line): quote.text for ref, quote in case.quotes.items()}
+    lines |= {(f"s{ref.source + 1}", ref.line): quote.text for ref, quote in case.around.items()}
+    return {
+        row["id"]: [
+            (line, row["text"] if line == row["line"] else quoted(lines[row["source"], line], masks))
+            for line in range(row["line"] - CONTEXT, row["line"] + CONTEXT + 1)
+            if (row["source"], line) in lines
+        ]
+        for row in document["evidence"]
+    }
 
 
 def quoted(text: str, masks: Masker | None) -> str:
