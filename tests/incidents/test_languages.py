@@ -118,7 +118,8 @@ def test_every_text_states_the_same_numbers(name: str, language: str) -> None:
     assert [
         (path, english[path], other[path])
         for path in english
-        if numbers(english[path], texts.ENGLISH) != numbers(other[path], language)
+        if english[path] != other[path]  # a quoted line is the same in every language
+        and numbers(english[path], texts.ENGLISH) != numbers(other[path], language)
     ] == []
 
 
