@@ -149,6 +149,6 @@ def test_a_run_that_takes_longer_is_late_not_dead(think: Callable[..., Case]) ->
     dead = think(**{"checks.jsonl": results(2), "api": logs.journal(logs.served(0, 700))})
     (series,) = [one for one in late.facts[Probes].series if one.seen_by == "monitor"]
 
-    assert [(run.gap_s, run.took_s) for run in series.runs] == [(180, 170)]
+    assert [(run.gap_s, run.took_s) for run in series.long_runs] == [(180, 170)]
     assert late.facts[Watch].gaps == ()
     assert len(dead.facts[Watch].gaps) == 1

@@ -288,7 +288,14 @@ def test_the_table_of_pseudonyms_is_for_its_owner_alone(run, inputs, tmp_path) -
         "pseudonyms": {"client-1": "203.0.113.7"},
     }
     assert stat.S_IMODE(table.stat().st_mode) == 0o600
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"r.md", "r.json", "r-timeline.svg"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "r.md",
+        "r.json",
+        "r-timeline.svg",
+        "r-timeline.png",
+        "r-rates.svg",
+        "r-rates.png",
+    }
 
 
 @pytest.mark.parametrize(
