@@ -27,7 +27,7 @@ demo: $(INSTALLED) ## the main job on the example incident, into demo/
 	@echo "the same as data demo/report.json, and every cited line demo/evidence.md."
 
 test: $(TOOLS) ## all tests, in random order
-	TZ=UTC $(BIN)/python -m pytest -n $(JOBS)
+	TZ=UTC $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 lint: $(TOOLS) ## format, style, types, architecture, dependencies, spelling
 	$(BIN)/ruff format --check .

@@ -241,6 +241,13 @@ def read_late(signals: Signals) -> Weight | None:
     return Weight(verdict, "stall.backlog", {"backlog": best}, best.refs[:4])
 
 
+def relayed(signals: Signals) -> pl.DataFrame:
+    """Return the lines in which clients quote the server's refusal for lack of slots."""
+    quoted = pl.col("parameters").str.contains("too many clients|remaining connection slots")
+    own = signals.hits("postgres.too-many-clients", "prisma.too-many")
+    return pl.concat([own, signals.hits("libpq.connect-failed").filter(quoted)])
+
+
 def db_slots_exhausted(signals: Signals) -> Weight:
     """The server's refusals decide; samples well below the limit rule capacity out."""
     refused = signals.hits("postgres.too-many-clients", "prisma.too-many", families=("server_limit",))
@@ -264,12 +271,7 @@ def db_slots_exhausted(signals: Signals) -> Weight:
             signals.refs(by_server if by_server.height else refused),
         )
     texts = signals.inside("db_connect")
-    if (
-        texts.height
-        and signals.hits("libpq.connect-failed")
-        .filter(pl.col("parameters").str.contains("too many clients|remaining connection slots"))
-        .height
-    ):
+    if texts.height and relayed(signals).height:
         return Weight(Verdict.SUPPORTED, "slots.client", {"n": texts.height}, signals.refs(texts))
     gauge = signals.gauge
     instant = False
@@ -383,6 +385,8 @@ def db_down(signals: Signals) -> Weight:
     refused = signals.hits(families=("server_limit",)).filter(
         pl.col("service").is_in(signals.services_in("postgres"))
     )
+    if not refused.height:
+        refused = relayed(signals)
     if refused.height:
         return Weight(
             Verdict.RULED_OUT, "db_down.refusing", {"n": refused.height}, contradicts=signals.refs(refused, 2)

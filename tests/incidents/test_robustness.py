@@ -7,6 +7,7 @@ compared with the one on the inputs that are text.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import datetime as dt
 import functools
@@ -31,13 +32,27 @@ if TYPE_CHECKING:
     from forensics.model.case import Case
 
 NAMES = golden.approved()
-TROUBLED = [name for name in NAMES if name != "s10-quiet-day"]
-"""Fixtures with an incident that can be cut."""
+MOVED = [
+    name
+    for name in NAMES
+    if name
+    not in (
+        "s1b-pool-stall-still-on",
+        "s3-redis-frozen",
+        "s9-knex-jobs-starve-pages",
+        "knex-shared-pool",
+        "prisma-replicas",
+    )
+]
+"""Fixtures all stamps of which are of the kinds that are moved here: no databases, and no access logs in local time."""
+TROUBLED = [name for name in MOVED if name != "s10-quiet-day"]
+"""Fixtures with an incident that can be cut: it is over before the inputs end."""
+LEFT_WITHOUT_A_POOL = ("prisma-replicas", "fleet.log.gz")
+"""What is left are the lines of psql, and that none of them names a pool is said of psql."""
 SHIFT = dt.timedelta(hours=3, minutes=7)
 """Whole minutes, since some stamps are of whole seconds and reports group by minutes; no fixture crosses midnight by it."""
 YEAR = 2026
 """The year of all fixtures, for stamps that carry none."""
-JOURNAL = b"LPKSHHRH"
 
 Document = dict[str, Any]
 
@@ -56,7 +71,7 @@ def texts(name: str) -> dict[str, str]:
     for path in golden.inputs(name):
         raw = path.read_bytes()
         raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
-        if not raw.startswith(JOURNAL):
+        with contextlib.suppress(UnicodeDecodeError):  # a journal, or a database
             held[path.name] = raw.decode()
     return held
 
@@ -126,7 +141,7 @@ def spans(said: Document, key: str) -> list[tuple[dt.datetime, dt.datetime]]:
 
 # --- one input less
 
-REMOVED = [(name, file) for name in NAMES for file in files(name)]
+REMOVED = [(name, file) for name in NAMES for file in files(name) if (name, file) != LEFT_WITHOUT_A_POOL]
 STRENGTH = {
     "confirmed": 3,
     "supported": 2,
@@ -312,7 +327,7 @@ def test_the_shift_moves_every_kind_of_stamp(stamp: str, moved_: str) -> None:
     assert shifted(stamp) == moved_
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MOVED)
 def test_another_hour_changes_nothing_but_instants(name: str) -> None:
     assert differences(told_later(unhashed(of_texts(name))), unhashed(later(name))) == []
 

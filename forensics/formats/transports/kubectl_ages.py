@@ -78,7 +78,7 @@ def totals(rows: pl.DataFrame) -> tuple[str, ...]:
     if not rows.height:
         return ()
     shown = [f"x{n} over {over}" for n, over in rows.select("n", "over").head(TOTALS).iter_rows()]
-    more = f" and {rows.height - TOTALS} more" if rows.height > TOTALS else ""
+    more = ", …" if rows.height > TOTALS else ""
     return (
         f"its counts ({', '.join(shown)}{more}) are totals over those spans and can be placed at no instant",
     )
