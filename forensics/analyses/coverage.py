@@ -24,13 +24,18 @@ def coverage(evidence: Evidence, known: Known, facts: Facts) -> Coverage:
         last=pl.col("last_us").max(),
         lines=pl.col("n").sum(),
         sources=pl.col("source").unique().sort(),
-        first_row=place("first_line", pl.col("first_us") == pl.col("first_us").min()).first(),
-        last_row=place("last_line", pl.col("last_us") == pl.col("last_us").max()).last(),
     )
+    firsts = places(table, grouped, "first_us", "first", "first_line").unique(
+        "service", keep="first", maintain_order=True
+    )
+    lasts = places(table, grouped, "last_us", "last", "last_line").unique(
+        "service", keep="last", maintain_order=True
+    )
+    grouped = grouped.join(firsts, on="service").join(lasts, on="service")
     services = tuple(
         Cover(
             service=row["service"], first=row["first"], last=row["last"], lines=row["lines"], sources=tuple(row["sources"]),
-            first_ref=Ref(row["first_row"]["source"], row["first_row"]["first_line"]), last_ref=Ref(row["last_row"]["source"], row["last_row"]["last_line"]),
+            first_ref=Ref(row["first_source"], row["first_line"]), last_ref=Ref(row["last_source"], row["last_line"]),
         )
         for row in grouped.sort("service").iter_rows(named=True)
     )  # fmt: skip
@@ -44,10 +49,12 @@ def coverage(evidence: Evidence, known: Known, facts: Facts) -> Coverage:
     )
 
 
-def place(line: str, there: pl.Expr) -> pl.Expr:
-    """Return the places of some rows in order: what is sorted is a few rows of a service, not all of them."""
-    rows = [pl.col(name).filter(there) for name in ("source", line)]
-    return pl.struct(rows).sort_by(rows)
+def places(table: pl.DataFrame, grouped: pl.DataFrame, at: str, edge: str, line: str) -> pl.DataFrame:
+    """Return service, source and line of the rows at one edge of each service, in order: several lines may share its instant."""
+    rows = table.join(grouped.select("service", edge), left_on=["service", at], right_on=["service", edge])
+    return rows.select("service", pl.col("source").alias(f"{edge}_source"), line).sort(
+        "service", f"{edge}_source", line
+    )
 
 
 PLUG = Analysis(

@@ -242,7 +242,9 @@ class TestChart:
 
         assert first < lo < start < hi < last
         assert [
-            attrs["class"] for tag, attrs in page.elements if tag == "rect" and "band" in attrs["class"]
+            attrs["class"]
+            for tag, attrs in page.elements
+            if tag == "rect" and "band" in attrs.get("class", "")
         ] == ["band out", "band out", "band"]
 
     def test_filters_name_what_is_there(self) -> None:
