@@ -30,6 +30,16 @@ if TYPE_CHECKING:
 
 INCIDENTS = Path(__file__).parents[1] / "fixtures" / "incidents"
 WRITTEN_BY = re.compile(r"^(.* forensics) \d\S*, .*`\.$", re.MULTILINE)
+READ_ONCE = frozenset(
+    {
+        "knex-shared-pool",
+        "prisma-replicas",
+        "s1b-pool-stall-still-on",
+        "s3-redis-frozen",
+        "s9-knex-jobs-starve-pages",
+    }
+)
+"""Fixtures of which no variants are made: long ones, with databases, logs in local time, or no end, as others are."""
 DIALECTS = ("commonmark", "github")
 """Dialects in which pages are approved, the portable one first."""
 
@@ -42,6 +52,11 @@ def names() -> list[str]:
 def approved() -> list[str]:
     """Name the fixtures whose whole report is approved: recordings long enough to be cut, shifted and read in parts."""
     return [name for name in names() if (INCIDENTS / name / "expected").is_dir()]
+
+
+def varied() -> list[str]:
+    """Name the fixtures that are read again and again in variants: one of each kind, so that all tests take minutes."""
+    return [name for name in approved() if name not in READ_ONCE]
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from typing import Any
 import golden
 import pytest
 
-NAMES = golden.approved()
+NAMES = golden.varied()
 HERE = Path(__file__).parents[1]
 SMALL_SHARD = 4096
 LARGER = {"crm-freeze": 1 << 18, "s1-pool-stall": 1 << 15, "s5-deploy-restart": 1 << 15}
@@ -28,7 +28,7 @@ MACHINES = (
     {"TZ": "America/Sao_Paulo", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "4242", "POLARS_MAX_THREADS": "3"},
 )
 """Two hosts that differ in whatever a report must not depend on."""
-ALL_IN_ONE = "import sys; from pathlib import Path; import golden\nfor name in golden.approved():\n for file, text in golden.produced(name).items(): (Path(sys.argv[1]) / f'{name}-{file}').write_bytes(text.encode())"
+ALL_IN_ONE = "import sys; from pathlib import Path; import golden\nfor name in golden.varied():\n for file, text in golden.produced(name).items(): (Path(sys.argv[1]) / f'{name}-{file}').write_bytes(text.encode())"
 REMOVAL = [(name, path.name) for name in ("s6-blind-monitor", "crm-freeze") for path in golden.inputs(name)]
 WEAKER = {"supported", "suspected", "not_determined"}
 """What a confirmed verdict may become: the evidence is gone, and nothing speaks against it."""

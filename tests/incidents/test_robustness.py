@@ -31,24 +31,9 @@ if TYPE_CHECKING:
 
     from forensics.model.case import Case
 
-NAMES = golden.approved()
-MOVED = [
-    name
-    for name in NAMES
-    if name
-    not in (
-        "s1b-pool-stall-still-on",
-        "s3-redis-frozen",
-        "s9-knex-jobs-starve-pages",
-        "knex-shared-pool",
-        "prisma-replicas",
-    )
-]
-"""Fixtures all stamps of which are of the kinds that are moved here: no databases, and no access logs in local time."""
-TROUBLED = [name for name in MOVED if name != "s10-quiet-day"]
+NAMES = golden.varied()
+TROUBLED = [name for name in NAMES if name != "s10-quiet-day"]
 """Fixtures with an incident that can be cut: it is over before the inputs end."""
-LEFT_WITHOUT_A_POOL = ("prisma-replicas", "fleet.log.gz")
-"""What is left are the lines of psql, and that none of them names a pool is said of psql."""
 SHIFT = dt.timedelta(hours=3, minutes=7)
 """Whole minutes, since some stamps are of whole seconds and reports group by minutes; no fixture crosses midnight by it."""
 YEAR = 2026
@@ -141,7 +126,7 @@ def spans(said: Document, key: str) -> list[tuple[dt.datetime, dt.datetime]]:
 
 # --- one input less
 
-REMOVED = [(name, file) for name in NAMES for file in files(name) if (name, file) != LEFT_WITHOUT_A_POOL]
+REMOVED = [(name, file) for name in NAMES for file in files(name)]
 STRENGTH = {
     "confirmed": 3,
     "supported": 2,
@@ -327,7 +312,7 @@ def test_the_shift_moves_every_kind_of_stamp(stamp: str, moved_: str) -> None:
     assert shifted(stamp) == moved_
 
 
-@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("name", NAMES)
 def test_another_hour_changes_nothing_but_instants(name: str) -> None:
     assert differences(told_later(unhashed(of_texts(name))), unhashed(later(name))) == []
 
