@@ -40,6 +40,8 @@ READ_ONCE = frozenset(
     }
 )
 """Fixtures of which no variants are made: long ones, with databases, logs in local time, or no end, as others are."""
+CORE = ("report.md", "report.json")
+"""The two files that everything else is made of."""
 DIALECTS = ("commonmark", "github")
 """Dialects in which pages are approved, the portable one first."""
 
