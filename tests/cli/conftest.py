@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from forensics.cli import main
+from forensics.report.charts import drawing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,13 @@ class Done:
     code: int
     out: str
     err: str
+
+
+@pytest.fixture(autouse=True)
+def sketches(monkeypatch) -> None:
+    """Leave drawing out: it takes longer than all that is tried here, and has tests of its own (tests/charts)."""
+    monkeypatch.setattr(drawing, "svg", lambda *_: '<svg xmlns="http://www.w3.org/2000/svg"/>')
+    monkeypatch.setattr(drawing, "png", lambda *_: b"")
 
 
 @pytest.fixture

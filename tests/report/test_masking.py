@@ -14,6 +14,7 @@ import pytest
 from forensics import pipeline
 from forensics.cli import main
 from forensics.report import document as telling
+from forensics.report.charts import drawing
 from forensics.report.masking import PSEUDONYM, TITLES, Masker
 from forensics.report.masking.detectors import HINTS, LEFT_OUT, detectors, keywords
 from forensics.report.masking.kinds import PERSONAL, SECRETS
@@ -207,8 +208,12 @@ def test_no_text_takes_long(text: str) -> None:
 
 
 @pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+def run(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, str, str]]:
     """Return a function that runs a command and returns its exit code and streams."""
+    monkeypatch.setattr(drawing, "svg", lambda *_: "<svg/>")  # drawing takes long and has tests of its own
+    monkeypatch.setattr(drawing, "png", lambda *_: b"")
 
     def call(*args: object) -> tuple[int, str, str]:
         capfd.readouterr()
