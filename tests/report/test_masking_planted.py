@@ -146,8 +146,8 @@ def test_without_masks_most_items_show(batches: list[Batch]) -> None:
     }
 
     assert len(shown) > len(ITEMS) / 3
-    assert len({one.item.kind for one in shown.values()}) >= 0.8 * len({item.kind for item in ITEMS})
-    assert {one.place for one in shown.values()} == {one.place for one in CARRIED}
+    assert len({one.item.kind for one in shown.values()}) >= 0.6 * len({item.kind for item in ITEMS})
+    assert len({one.place for one in shown.values()}) >= 3
 
 
 def test_a_pseudonym_is_the_same_everywhere(batches: list[Batch]) -> None:
