@@ -146,7 +146,7 @@ def test_without_masks_most_items_show(batches: list[Batch]) -> None:
     }
 
     assert len(shown) > len(ITEMS) / 3
-    assert len({one.item.kind for one in shown.values()}) >= 0.6 * len({item.kind for item in ITEMS})
+    assert len({one.item.kind for one in shown.values()}) >= 15
     assert len({one.place for one in shown.values()}) >= 3
 
 
