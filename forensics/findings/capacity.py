@@ -72,15 +72,10 @@ def fan_out(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iterato
     values = fan_out_values(signals, pool)
     if values:
         yield Finding(
-            "mechanism.fan_out", "mechanism", Grade.DERIVED, {**values, "waiting": at_once(rows)}, Ref_first(rows),
+            "mechanism.fan_out", "mechanism", Grade.DERIVED, {**values, "waiting": at_once(rows)}, signals.refs(rows, 1),
             formula=f"{values['n']} x {values['each']} = {values['demand']} > {values['capacity']}",
             scope="connections that each request takes as the case file states them",
         )  # fmt: skip
-
-
-def Ref_first(rows: pl.DataFrame) -> tuple[Ref, ...]:  # noqa: N802 - reads as the place of rows
-    """Return the place of the first row."""
-    return tuple(Ref(source, line) for source, line in rows.head(1).select("source", "line").iter_rows())
 
 
 def fan_out_values(signals: Signals, pool: FailureGroup | None) -> dict[str, Any]:
@@ -179,7 +174,7 @@ def both_limits(signals: Signals) -> dict[str, Any]:
     )
     return {
         "waits": waits.height, "kinds": titles, "services": waits["service"].n_unique(), "refused": n, "first_wait": waits["began"].min(),
-        "first_refusal": first["ts"].min(), "refs": (*Ref_first(waits.sort("ts", "line")), *Ref_first(first.sort("ts", "line"))),
+        "first_refusal": first["ts"].min(), "refs": (*signals.refs(waits.sort("ts", "line"), 1), *signals.refs(first.sort("ts", "line"), 1)),
     }  # fmt: skip
 
 

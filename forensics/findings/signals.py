@@ -50,9 +50,13 @@ WHOLE = 0.9
 """Share of the longest log of a service's replicas from which another one's is as good."""
 
 
+REPLICA = r"([^\d._-])[-_.]\d{1,3}$"
+"""The number of a replica behind the name of its service, with the character before it."""
+
+
 def replica_of(service: str) -> str:
     """Return the name of a service without the number of its replica: ``worker-3`` and ``worker_3`` are ``worker``."""
-    return re.sub(r"(?<=[^\d._-])[-_.]\d{1,3}$", "", service)
+    return re.sub(REPLICA, r"\1", service)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.findings import activity
-from forensics.findings.signals import SECOND, replica_of
+from forensics.findings.signals import REPLICA, SECOND
 from forensics.model.facts import Clocks, Coverage, Failures, Incidents, Probes, Restarts, Stalls, Watch
 from forensics.model.finding import Grade, Moment
 from forensics.model.source import Ref
@@ -184,7 +184,7 @@ def failures(signals: Signals) -> Iterator[Moment]:
 
 def by_service(rows: pl.DataFrame) -> pl.DataFrame:
     """Give the failures of a service's replicas its name where several of them fail alike, so that they are one row."""
-    bases = rows["service"].map_elements(replica_of, return_dtype=pl.String, skip_nulls=True)
+    bases = pl.col("service").str.replace(REPLICA, "$1")
     several = pl.col("service").n_unique().over("base", "signature") > 1
     return rows.with_columns(base=bases).with_columns(
         service=pl.when(several).then("base").otherwise("service")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
-from forensics.findings import pooler, upkeep
+from forensics.findings import capacity, pooler, upkeep
 from forensics.findings.hypotheses import fill, load
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
@@ -243,9 +243,9 @@ def read_late(signals: Signals) -> Weight | None:
 
 def relayed(signals: Signals) -> pl.DataFrame:
     """Return the lines in which clients quote the server's refusal for lack of slots."""
-    quoted = pl.col("parameters").str.contains("too many clients|remaining connection slots")
+    quoted = pl.col("parameters").str.contains(capacity.FULL)
     own = signals.hits("postgres.too-many-clients", "prisma.too-many")
-    return pl.concat([own, signals.hits("libpq.connect-failed").filter(quoted)])
+    return pl.concat([own, signals.hits(*capacity.CLIENT_TEXTS).filter(quoted)])
 
 
 def db_slots_exhausted(signals: Signals) -> Weight:
