@@ -20,6 +20,7 @@ import polars as pl
 
 from forensics.model.facts import Backlog, Delays, Facts, Skew
 from forensics.model.plug import Analysis
+from forensics.model.schema import QUARTER
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 SECOND = 1_000_000
 TIMES = {"sent", "received"}
 """Parameters of a signature that shows both times of a message."""
-QUARTER = 900
-"""Zones differ by whole quarter hours, in seconds."""
+QUARTER_S = QUARTER // SECOND
 SAME_S = 2.0
 """Offsets of one host agree within this: the way of a message is in them."""
 AT_ONCE = SECOND
@@ -111,10 +111,10 @@ def skewed(service: str, peer: str, mine: list[Message]) -> Skew | None:
     if len(mine) < FEWEST or spread > SAME_S or mine[-1].at - mine[0].at <= SAME_S * SECOND:
         return None
     offset = median(lags)
-    quarters = round(offset / QUARTER)
-    zone = quarters != 0 and all(abs(lag - quarters * QUARTER) <= SAME_S for lag in lags)
+    quarters = round(offset / QUARTER_S)
+    zone = quarters != 0 and all(abs(lag - quarters * QUARTER_S) <= SAME_S for lag in lags)
     refs = tuple(one.ref for one in mine[:REFS])
-    exact = float(quarters * QUARTER) if zone else round(offset, 1)
+    exact = float(quarters * QUARTER_S) if zone else round(offset, 1)
     within = round(max(abs(lag - exact) for lag in lags), 2)
     return Skew(service, peer, len(mine), exact, within, zone, refs)
 

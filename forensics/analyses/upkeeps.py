@@ -85,7 +85,7 @@ def vacuums(hits: pl.DataFrame) -> list[Row]:
     return [
         {
             **row,
-            "took_s": float(json.loads(row["used"])["elapsed_s"]) if row["used"] else 0.0,
+            "took_s": float(json.loads(row["used"])["elapsed_s"]) if row["used"] else None,
             "sync_s": None,
             "what": said["table"],
         }
@@ -115,7 +115,7 @@ def compared(
     inside: list[Row] = []
     outside: list[Row] = []
     for row in rows:
-        overlaps = row["ts"] >= lo and row["ts"] - round(row["took_s"] * SECOND) <= hi
+        overlaps = row["ts"] >= lo and row["ts"] - round((row["took_s"] or 0) * SECOND) <= hi
         (inside if overlaps else outside).append(row)
     if not inside:
         return None
@@ -123,7 +123,7 @@ def compared(
     beside = max(0, (cover.last - cover.first) - (min(hi, cover.last) - max(lo, cover.first))) if cover else 0
     syncs = [row["sync_s"] for row in inside if row["sync_s"] is not None]
     others = [row["sync_s"] for row in outside if row["sync_s"] is not None]
-    longest = sorted(inside, key=lambda row: (-row["took_s"], row["ts"]))
+    longest = sorted(inside, key=lambda row: (-(row["took_s"] or 0), row["ts"]))
     pids = {row["pid"] for row in inside if row["pid"]} if kind == "autovacuum" else set()
     return Upkeep(
         service=service,
@@ -132,7 +132,7 @@ def compared(
         outside=len(outside),
         per_hour_inside=round(len(inside) / max(hi - lo, SECOND) * HOUR, 1),
         per_hour_outside=round(len(outside) / beside * HOUR, 1) if beside >= SHORTEST_US else None,
-        longest_s=round(longest[0]["took_s"], 3),
+        longest_s=None if longest[0]["took_s"] is None else round(longest[0]["took_s"], 3),
         sync_s=max(syncs, default=None),
         usual_sync_s=median(others) if others else None,
         what=longest[0]["what"],

@@ -40,7 +40,7 @@ def weighs(one: Upkeep) -> bool:
         waited = (one.sync_s or 0) >= STALLED_S and (one.sync_s or 0) >= LONGER * (one.usual_sync_s or 0)
         return waited or more_often(one)
     if one.kind == "autovacuum":
-        return one.waiters > 0 or (one.longest_s >= LONG_S and (one.outside == 0 or more_often(one)))
+        return one.waiters > 0 or ((one.longest_s or 0) >= LONG_S and (one.outside == 0 or more_often(one)))
     return slow(one)
 
 

@@ -786,8 +786,8 @@ class Upkeep:
     per_hour_inside: float
     per_hour_outside: float | None
     """None where the log covers nothing beside the incident."""
-    longest_s: float
-    """Of those inside."""
+    longest_s: float | None
+    """Of those inside; None where no line says how long it took."""
     sync_s: float | None
     """The longest that a checkpoint inside waited for the disk."""
     usual_sync_s: float | None
