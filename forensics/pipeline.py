@@ -6,6 +6,7 @@ import fnmatch
 import re
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -33,7 +34,7 @@ from forensics.sources.discovery import discover
 from forensics.sources.live_request import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from forensics.findings.hypotheses import Hypothesis
@@ -108,7 +109,7 @@ def investigate(
     diagnosis = diagnose(evidence, known, facts)
     refs = cited(diagnosis, facts) | also
     return Case(
-        evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, refs), around=quote_all(plans, evidence, beside(refs, options.context), alone=True), version=tool_version(),
+        evidence=evidence, known=known, facts=facts, diagnosis=diagnosis, quotes=quote_all(plans, evidence, refs), around=lines_around(plans, evidence, beside(refs, options.context)), version=tool_version(),
         signatures_sha256=catalogue.fingerprint(*options.signatures, blocks=case_file.signatures),
         language=options.lang or case_file.language or texts.ENGLISH, options=stated(options) | {"names": len(case_file.names)},
     )  # fmt: skip
@@ -279,30 +280,73 @@ def beside(refs: set[Ref], n: int) -> set[Ref]:
     return {Ref(ref.source, ref.line + step) for ref in refs for step in steps if ref.line + step > 0} - refs
 
 
-def quote_all(
-    plans: list[Plan], evidence: Evidence, refs: set[Ref], *, alone: bool = False
-) -> dict[Ref, Quote]:
-    """Fetch the text of every cited place again from its source, in one pass over each.
-
-    ``alone``: each line by itself, whatever record it belongs to.
-    """
+def quote_all(plans: list[Plan], evidence: Evidence, refs: set[Ref]) -> dict[Ref, Quote]:
+    """Fetch the text of every cited place again from its source, in one pass over each."""
     quotes: dict[Ref, Quote] = {}
-    for item in plans:
-        lines = sorted(ref.line for ref in refs if ref.source == item.index)
-        if not lines or item.plug is None:
-            continue
-        if item.plug.binary:
-            found = (
-                quote_entries(item, lines)
-                if isinstance(item.plug, Transport)
-                else quote_rows(evidence, item.index, lines)
-            )
-            quotes.update(found)
+    for item, lines in of_plans(plans, refs):
+        if binary(item):
+            quotes.update(quote_binary(item, evidence, lines))
             continue
         for line, window in streams.lines_at(item.item.path, lines, QUOTE_BYTES).items():
-            shown = window.split(b"\n", 1)[0] + b"\n" if alone else window
-            quotes[Ref(item.index, line)] = quote(item, shown)
+            quotes[Ref(item.index, line)] = quote(item, window)
     return with_times(quotes, evidence)
+
+
+def lines_around(plans: list[Plan], evidence: Evidence, refs: set[Ref]) -> dict[Ref, Quote]:
+    """Fetch lines as they stand beside cited ones, each by itself; runs of them are parsed at once."""
+    quotes: dict[Ref, Quote] = {}
+    for item, lines in of_plans(plans, refs):
+        if binary(item):
+            quotes.update(quote_binary(item, evidence, lines))
+            continue
+        runs = dict(consecutive(lines))
+        for start, window in streams.lines_at(item.item.path, list(runs), QUOTE_BYTES).items():
+            texts = window.split(b"\n")[: runs[start]]
+            messages = messages_of(item, texts)
+            for at, text in enumerate(texts):
+                said = messages.get(at + 1)
+                shown = Quote(said[:QUOTE_CHARS], None) if said is not None else bare(text)
+                quotes[Ref(item.index, start + at)] = shown
+    return quotes
+
+
+def of_plans(plans: list[Plan], refs: set[Ref]) -> Iterator[tuple[Plan, list[int]]]:
+    """Yield the inputs in which places lie, with their lines in order."""
+    for item in plans:
+        lines = sorted(ref.line for ref in refs if ref.source == item.index)
+        if lines and item.plug is not None:
+            yield item, lines
+
+
+def binary(item: Plan) -> bool:
+    """Has an input no lines?"""
+    return item.plug is not None and item.plug.binary
+
+
+def quote_binary(item: Plan, evidence: Evidence, lines: list[int]) -> dict[Ref, Quote]:
+    """Return records of an input without lines by their numbers."""
+    if isinstance(item.plug, Transport):
+        return quote_entries(item, lines)
+    return quote_rows(evidence, item.index, lines)
+
+
+def consecutive(lines: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first line and the length of each run of lines that follow one another."""
+    for _, run in groupby(enumerate(lines), key=lambda pair: pair[1] - pair[0]):
+        first, *more = (line for _, line in run)
+        yield first, 1 + len(more)
+
+
+def messages_of(item: Plan, texts: list[bytes]) -> dict[int, str]:
+    """Return what the lines of a run say, by their numbers in it from 1; lines that are no record by themselves are not there."""
+    records = item.plug.parse(b"\n".join(texts) + b"\n").records if isinstance(item.plug, Transport) else None
+    if records is None:
+        return {}
+    return {
+        int(line): str(said)
+        for line, said in records.select("line", "message").iter_rows()
+        if said is not None
+    }
 
 
 def quote(item: Plan, window: bytes) -> Quote:
@@ -323,8 +367,13 @@ def quote(item: Plan, window: bytes) -> Quote:
                 records["ts"][0] if not records["naive"][0] else None,
                 records["cursor"][0],
             )
-    bare = re.sub(ANSI, "", first.decode("utf-8", "replace"))
-    return Quote(bare.strip()[:QUOTE_CHARS], None)
+    return bare(first)
+
+
+def bare(line: bytes) -> Quote:
+    """Return a line as it stands, without colours."""
+    text = re.sub(ANSI, "", line.decode("utf-8", "replace"))
+    return Quote(text.strip()[:QUOTE_CHARS], None)
 
 
 def quote_entries(item: Plan, lines: list[int]) -> dict[Ref, Quote]:

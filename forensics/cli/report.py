@@ -89,9 +89,7 @@ def command(
             no_redact=no_redact,
         )
     with progress(said.pop("progress")) as tick:
-        asked = replace(
-            options.build(tick=tick, **said), context=telling.CONTEXT if evidence and no_redact else 0
-        )
+        asked = replace(options.build(tick=tick, **said), context=telling.FETCHED if evidence else 0)
         case = pipeline.investigate(inputs, asked)
         masks = telling.masker(case)
         document = telling.build(case, redact=not no_redact, masks=masks)
@@ -106,8 +104,7 @@ def command(
     if json_file:
         files[json_file] = as_json(document) + "\n"
     if evidence:
-        # A secret may be split over lines, and is known only where its record is masked as a whole.
-        around = telling.context(case, document, None) if no_redact else None
+        around = telling.context(case, document, None if no_redact else masks)
         files[evidence] = annex(document, around, as_lines=evidence.suffix == ".jsonl")
     write_all(files, private={pseudonyms: masks.table()} if pseudonyms else {})
     if output is None:

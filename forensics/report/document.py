@@ -51,6 +51,8 @@ MOST_SNAPSHOTS = 60
 """Snapshots in report.json: each repeats most of the one before."""
 CONTEXT = 2
 """Lines shown before and behind a cited one in the annex."""
+FETCHED = 8
+"""Lines on either side that are looked at when those shown are masked."""
 QUOTED = 600
 """Characters that are told of a quoted record: cut behind the masks, since a secret that is cut through is not known."""
 MOST_ROWS = 400
@@ -80,17 +82,30 @@ def build(case: Case, *, redact: bool = True, masks: Masker | None = None) -> di
 
 
 def context(case: Case, document: dict[str, Any], masks: Masker | None) -> dict[str, list[tuple[int, str]]]:
-    """Return the lines around each evidence id, as number and masked text in file order, its own among them."""
-    lines = {(f"s{ref.source + 1}", ref.line): quote.text for ref, quote in case.quotes.items()}
-    lines |= {(f"s{ref.source + 1}", ref.line): quote.text for ref, quote in case.around.items()}
-    return {
-        row["id"]: [
-            (line, row["text"] if line == row["line"] else quoted(lines[row["source"], line], masks))
-            for line in range(row["line"] - CONTEXT, row["line"] + CONTEXT + 1)
-            if (row["source"], line) in lines
-        ]
-        for row in document["evidence"]
+    """Return the lines around each evidence id, as number and masked text in file order, its own among them.
+
+    They are masked together with further ones on either side, since a secret may be split over lines; where it is not plain
+    what became of each, only the cited line is there.
+    """
+    texts = {
+        (f"s{ref.source + 1}", ref.line): quote.text for ref, quote in {**case.quotes, **case.around}.items()
     }
+    return {row["id"]: around(row, texts, masks) for row in document["evidence"]}
+
+
+def around(
+    row: dict[str, Any], texts: dict[tuple[str, int], str], masks: Masker | None
+) -> list[tuple[int, str]]:
+    """Return the lines around one cited line."""
+    near = range(row["line"] - FETCHED, row["line"] + FETCHED + 1)
+    numbers = [line for line in near if (row["source"], line) in texts]
+    lines = [texts[row["source"], line] for line in numbers]
+    shown = masks.lines(lines) if masks else lines
+    return [
+        (line, row["text"] if line == row["line"] else text[:QUOTED])
+        for line, text in zip(numbers, shown or [], strict=bool(shown))
+        if abs(line - row["line"]) <= CONTEXT
+    ]
 
 
 def quoted(text: str, masks: Masker | None) -> str:

@@ -59,7 +59,7 @@ def test_too_short_is_refused(run: Callable[..., Any], good: Path) -> None:
 
 
 def test_annex_shows_the_lines_around(run: Callable[..., Any], tmp_path: Path) -> None:
-    """Two lines before and behind each cited one, numbered; fewer at the edges of the file."""
+    """Two lines before and behind each cited one, masked and numbered; fewer at the edges of the file."""
     texts = [
         "INFO start",
         "INFO call of 203.0.113.7",
@@ -72,14 +72,14 @@ def test_annex_shows_the_lines_around(run: Callable[..., Any], tmp_path: Path) -
         "".join(f"2026-11-29T12:00:0{n}.000000000Z {text}\n" for n, text in enumerate(texts)), "utf-8"
     )
     for name in ("e.jsonl", "e.md"):
-        assert run("report", log, "--no-redact", "--evidence", tmp_path / name).code == 0
+        assert run("report", log, "--evidence", tmp_path / name).code == 0
     rows = [json.loads(line) for line in (tmp_path / "e.jsonl").read_text("utf-8").splitlines()]
     found = next(row for row in rows if row["line"] == 3)
     first = next(row for row in rows if row["line"] == 1)
 
     assert "QueuePool limit" in found["text"]
-    assert found["before"] == ["INFO start", "INFO call of 203.0.113.7"]
-    assert found["after"] == ["INFO sent to 203.0.113.7", "INFO end"]
+    assert found["before"] == ["INFO start", "INFO call of client-1"]
+    assert found["after"] == ["INFO sent to client-1", "INFO end"]
     assert first["before"] == []
     assert "> 3  ERROR QueuePool limit" in (tmp_path / "e.md").read_text("utf-8")
-    assert "  4  INFO sent to 203.0.113.7" in (tmp_path / "e.md").read_text("utf-8")
+    assert "  4  INFO sent to client-1" in (tmp_path / "e.md").read_text("utf-8")

@@ -106,7 +106,9 @@ def batch(folder: Path, held: list[planted.Item], turn: int) -> Batch:
     """Write and read one incident."""
     carried = planted.write(folder / "in", held, turn)
     (folder / "case.toml").write_text(planted.CASE, encoding="utf-8")
-    case = pipeline.investigate([str(folder / "in")], pipeline.Options(case=folder / "case.toml"))
+    case = pipeline.investigate(
+        [str(folder / "in")], pipeline.Options(case=folder / "case.toml", context=telling.FETCHED)
+    )
     return Batch(folder, carried, sought(carried), case)
 
 
@@ -115,10 +117,11 @@ def outputs(case: Case, *, redact: bool = True) -> Iterator[tuple[str, str]]:
     for language in ("en", "pt-BR"):
         masks = telling.masker(case) if redact else None
         document = telling.build(dataclasses.replace(case, language=language), redact=redact, masks=masks)
+        around = telling.context(case, document, masks)
         yield f"{language} json", json.dumps(document, ensure_ascii=False)
         yield f"{language} html", webpage(document)
-        yield f"{language} annex", annex(document, as_lines=False)
-        yield f"{language} annex.jsonl", annex(document, as_lines=True)
+        yield f"{language} annex", annex(document, around, as_lines=False)
+        yield f"{language} annex.jsonl", annex(document, around, as_lines=True)
         for dialect in ("commonmark", "github", "gitlab", "jira", "slack"):
             yield f"{language} {dialect}", told(document, dialect, None)
 

@@ -62,6 +62,22 @@ class Masker:
             self.known[text] = "".join(self.shown(piece) for piece in self.pieces(text))
         return self.known[text]
 
+    def lines(self, texts: list[str]) -> list[str] | None:
+        """Mask texts that stand one below the other as one: what is split over several has its pseudonym where it begins.
+
+        None where it is not plain what became of each.
+        """
+        shown = "".join(self.shown(piece) + self.breaks(piece) for piece in self.pieces("\n".join(texts)))
+        parts = shown.split("\n")
+        counts = [text.count("\n") + 1 for text in texts]
+        if len(parts) != sum(counts):
+            return None
+        return ["\n".join(parts[sum(counts[:at]) : sum(counts[: at + 1])]) for at in range(len(texts))]
+
+    def breaks(self, piece: Piece) -> str:
+        """Return the line breaks that a pseudonym hides."""
+        return "\n" * piece.value.count("\n") if isinstance(piece, Hidden) and not self.kept(piece) else ""
+
     def pieces(self, text: str, depth: int = 0) -> list[Piece]:
         """Take a text apart into what is shown and what is masked.
 
