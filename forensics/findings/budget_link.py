@@ -33,6 +33,8 @@ def findings(signals: Signals) -> Iterator[Finding]:
     found = settled(signals) if refs else None
     if found is None or not any(item.origin for item in found.terms if item.name == "pool"):
         return
+    if found.over is False and len(found.demands) == 1 and not signals.known.deployment.clients:
+        return  # one pool that the logs alone size, and room for it: its capacity and the gauge say that already
     missing = [named(item, found) for item in found.missing]
     values = {"budget": found, "stated": stated(found), "assumed": assumed(found), "missing": missing}
     yield Finding("mechanism.budget", "mechanism", Grade.DERIVED, values, refs)

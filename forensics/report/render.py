@@ -114,6 +114,7 @@ LEVELS = (
     ),
     Limits(text=320, why=64, refs=1, findings=8, timeline=13, rows=3, minutes=8, evidence=1, line=40, pad=""),
     Limits(text=300, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=1, line=40, pad=""),
+    Limits(text=280, why=54, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=1, line=36, pad=""),
     Limits(text=240, why=44, refs=1, findings=7, timeline=12, rows=2, minutes=6, evidence=1, line=32, pad=""),
 )
 """From roomy to tight; the first that fits is used."""
@@ -308,8 +309,19 @@ class Page:
         return prose.bars([(prose.clip(row["label"], 40)[0], row["count"]) for row in rows])
 
     def attached(self, section: str) -> list[str]:
-        """Return the attached charts that belong to a section."""
-        return [name for name in self.document["charts"] if charts.of_section(name) == section]
+        """Return the attached charts that belong to a section; a page without much room names all of them in one place."""
+        names: list[str] = self.document["charts"]
+        if not self.limits.pad:
+            return names if section == charts.of_section("timeline") else []
+        return [name for name in names if charts.of_section(name) == section]
+
+    def chart_label(self, name: str) -> str:
+        """Name an attached chart: by its file, or where there is not much room by what the files do not share."""
+        label = name.rsplit("/", maxsplit=1)[-1]
+        if self.limits.pad:
+            return label
+        stem = label.rpartition(".")[0]
+        return next((kind for kind in charts.charts() if stem == kind or stem.endswith(f"-{kind}")), label)
 
     def clip(self, text: str, most: int) -> Markup:
         """Escape a text of at most `most` characters; what is cut off is counted."""

@@ -18,6 +18,7 @@ from anatomy import HEADINGS, HYPOTHESES
 from markdown_it import MarkdownIt
 
 from forensics.report.consistency import broken
+from forensics.report.render import markdown
 
 LONGEST = 11_000
 FINDING = re.compile(r"^- (F\d+) (.*)$", re.MULTILINE)
@@ -328,6 +329,21 @@ def test_the_picture_adds_no_fact(document: dict[str, Any], page: str) -> None:
     known = {row["label"]: row["count"] for row in document["bars"]}
 
     assert all(known[label] == int(count) for label, count in bars)
+
+
+def test_a_page_that_names_its_charts_keeps_the_days_with_failures() -> None:
+    """Links take room: what gives way for them is no count."""
+    document = golden.report("crm-freeze")[0]
+    named = [f"report-{name}.svg" for name in ("timeline", "rates", "coverage", "daily")]
+    page = markdown(document | {"charts": named})
+
+    assert len(page) < LONGEST
+    assert "[timeline](report-timeline.svg), [rates](report-rates.svg)" in page
+    assert re.findall(r"(?m)^\|(2026-09-0[89])(?: \(partial day\))?\|crm-api", page) == [
+        "2026-09-08",
+        "2026-09-09",
+    ]
+    assert "09:46 13 ####" in page
 
 
 def test_a_window_holds_its_failures(document: dict[str, Any]) -> None:
