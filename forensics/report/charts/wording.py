@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from datetime import timedelta
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from forensics.report.charts.view import EPOCH
@@ -14,21 +15,28 @@ if TYPE_CHECKING:
 
 def clean(text: str, width: int) -> str:
     """Make log text fit for one line of a drawing: no control, format or bidi characters, at most `width` cells."""
-    text = " ".join("".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text).split())
-    if cells(text) <= width:
-        return text
-    while cells(text) >= width:
-        text = text[:-1]
-    return text.rstrip() + "…"
+    line = _one_line(text)
+    return line if _fitting(line, width) == len(line) else line[: _fitting(line, width - 1)].rstrip() + "…"
 
 
 def shorten(text: str, width: int) -> str:
     """As `clean`, but a name that is too long loses its middle: names differ at their ends."""
-    whole = clean(text, len(text) * 2 + 1)
-    if cells(whole) <= width:
-        return whole
+    line = _one_line(text)
+    if _fitting(line, width) == len(line):
+        return line
     tail = width // 2
-    return clean(f"{clean(whole, width - tail)}{whole[-tail:]}", width)
+    return clean(f"{clean(line, width - tail)}{line[-tail:]}", width)
+
+
+def _one_line(text: str) -> str:
+    """Put text on one line; a character that is no mark of its own becomes a blank."""
+    return " ".join("".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text).split())
+
+
+def _fitting(text: str, width: int) -> int:
+    """Count the characters at the start of a text that fit into `width` cells; looks no further, since a line may be long."""
+    widths = accumulate(cells(character) for character in text)
+    return next((count for count, taken in enumerate(widths) if taken > width), len(text))
 
 
 def cells(text: str) -> int:
