@@ -47,7 +47,7 @@ def svg(drawing: Drawing, title: str, name: str, theme: str) -> str:
 
 
 def _specification(drawing: Drawing, colours: dict[str, str]) -> dict[str, Any]:
-    """Write a chart in Vega-Lite; its values stand beside it, since altair copies what is inside again and again."""
+    """Write a chart in Vega-Lite by the classes of its schema: those of altair's own charts copy what is inside again and again."""
     import altair as alt  # noqa: PLC0415 - see `svg`
 
     values: dict[str, list[Row]] = {}
@@ -63,14 +63,22 @@ def _specification(drawing: Drawing, colours: dict[str, str]) -> dict[str, Any]:
         color=colours["ink"],
         subtitleColor=colours["muted"],
     )
-    bands = [_band(band, values) for band in drawing.bands]
-    chart = (
-        alt.vconcat(*bands, spacing=7, title=heading, background=colours["paper"], padding=PADDING)
-        .configure(font=FONT, aria=False)
-        .configure_view(stroke=colours["grid"], fill=None)
-        .configure_axis(labelColor=colours["ink"], gridColor=colours["grid"], labelFontSize=11, labelLimit=0)
+    chart = alt.TopLevelVConcatSpec(
+        vconcat=[_band(band, values) for band in drawing.bands],
+        spacing=7,
+        title=heading,
+        background=colours["paper"],
+        padding=PADDING,
+        config=alt.Config(
+            font=FONT,
+            aria=False,
+            view=alt.ViewConfig(stroke=colours["grid"], fill=None),
+            axis=alt.AxisConfig(
+                labelColor=colours["ink"], gridColor=colours["grid"], labelFontSize=11, labelLimit=0
+            ),
+        ),
     )
-    return dict(chart.to_dict(validate=False)) | {"datasets": values}
+    return dict(chart.to_dict(validate=False)) | {"$schema": alt.SCHEMA_URL, "datasets": values}
 
 
 def png(drawn: str, title: str, said: str, scale: float) -> bytes:
@@ -110,7 +118,7 @@ def _chunks(image: bytes) -> list[tuple[bytes, bytes]]:
     return chunks
 
 
-def _band(band: Band, values: dict[str, list[Row]]) -> alt.LayerChart | alt.FacetChart:
+def _band(band: Band, values: dict[str, list[Row]]) -> alt.LayerSpec:
     """Draw a lane over the shaded incidents, and put what is drawn into `values`."""
     import altair as alt  # noqa: PLC0415 - see `svg`
 
@@ -118,9 +126,12 @@ def _band(band: Band, values: dict[str, list[Row]]) -> alt.LayerChart | alt.Face
     marks = {f"{lane.name}_{one.name}": one for one in (*_shades(view), *lane.marks) if one.values}
     values |= {name: one.values for name, one in marks.items()}
     layers = [
-        alt.Chart(alt.NamedData(name=name), mark=alt.MarkDef(**one.mark, clip=True))
-        .encode(**_channels(one, band))
-        .properties(name=name)
+        alt.UnitSpec(
+            data=alt.NamedData(name=name),
+            mark=alt.MarkDef(**one.mark, clip=True),
+            encoding=alt.Encoding(**_channels(one, band)),
+            name=name,
+        )
         for name, one in marks.items()
     ]
     title = alt.Title(
@@ -132,8 +143,8 @@ def _band(band: Band, values: dict[str, list[Row]]) -> alt.LayerChart | alt.Face
         offset=3,
         color=view.colours["ink"],
     )
-    heading = {"title": title} if lane.title else {}
-    return alt.layer(*layers, width=PLOT, height=lane.height, name=lane.name, **heading)
+    heading: dict[str, Any] = {"title": title} if lane.title else {}
+    return alt.LayerSpec(layer=layers, width=PLOT, height=lane.height, name=lane.name, **heading)
 
 
 def _shades(view: View) -> list[Marks]:
