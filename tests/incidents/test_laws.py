@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -14,7 +15,14 @@ import pytest
 NAMES = golden.varied()
 HERE = Path(__file__).parents[1]
 SMALL_SHARD = 4096
-LARGER = {"crm-freeze": 1 << 18, "s1-pool-stall": 1 << 15, "s5-deploy-restart": 1 << 15}
+LARGER = {
+    "crm-freeze": 1 << 18,
+    "s1-pool-stall": 1 << 15,
+    "s2-pool-threadpool-gate": 1 << 14,
+    "s4-too-many-clients": 1 << 15,
+    "s5-deploy-restart": 1 << 15,
+    "s6-blind-monitor": 1 << 14,
+}
 """Shards of fixtures whose thousands of 4 KiB pieces take a minute: still dozens of cuts each."""
 MACHINES = (
     {
@@ -28,7 +36,7 @@ MACHINES = (
     {"TZ": "America/Sao_Paulo", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "4242", "POLARS_MAX_THREADS": "3"},
 )
 """Two hosts that differ in whatever a report must not depend on."""
-ALL_IN_ONE = "import sys; from pathlib import Path; import golden\nfor name in golden.varied():\n for file, text in golden.produced(name).items(): (Path(sys.argv[1]) / f'{name}-{file}').write_bytes(text.encode())"
+WRITE = "import sys; from pathlib import Path; import golden\nfor file, text in golden.produced(sys.argv[1]).items(): Path(file).write_bytes(text.encode())"
 REMOVAL = [(name, path.name) for name in ("s6-blind-monitor", "crm-freeze") for path in golden.inputs(name)]
 WEAKER = {"supported", "suspected", "not_determined"}
 """What a confirmed verdict may become: the evidence is gone, and nothing speaks against it."""
@@ -44,13 +52,15 @@ def environment(**changes: str) -> dict[str, str]:
     return kept | {"PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent)))} | changes
 
 
-@pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Write all reports in two processes that differ in zone, locale, hash seed and threads; return both folders."""
-    folders = [tmp_path_factory.mktemp("machine") for _ in MACHINES]
+@pytest.mark.parametrize("name", NAMES)
+def test_two_machines_write_the_same_bytes(name: str, tmp_path: Path) -> None:
+    """Two processes that differ in zone, locale, hash seed and threads write what this one writes."""
+    folders = [tmp_path / str(number) for number in range(len(MACHINES))]
+    for folder in folders:
+        folder.mkdir()
     running = [
         subprocess.Popen(
-            [sys.executable, "-c", ALL_IN_ONE, str(folder)],
+            [sys.executable, "-c", WRITE, name],
             env=environment(**machine),
             cwd=folder,
             stderr=subprocess.PIPE,
@@ -58,19 +68,15 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         )
         for folder, machine in zip(folders, MACHINES, strict=True)
     ]
+    here = {file: text.encode() for file, text in golden.produced(name).items()}
     said = [process.communicate()[1] for process in running]
     assert [
         (process.returncode, text) for process, text in zip(running, said, strict=True) if process.returncode
     ] == []
-    return folders
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_two_machines_write_the_same_bytes(name: str, elsewhere: list[Path]) -> None:
-    for file, here in golden.produced(name).items():
-        first, second = ((folder / f"{name}-{file}").read_bytes() for folder in elsewhere)
-        assert first == second, file
-        assert first == here.encode(), file
+    for folder in folders:
+        there = {path.name: path.read_bytes() for path in folder.iterdir()}
+        assert sorted(there) == sorted(here)
+        assert [file for file in here if there[file] != here[file]] == []
 
 
 def test_the_command_writes_the_same_bytes_twice(tmp_path: Path) -> None:
@@ -129,24 +135,16 @@ def verdicts(document: dict[str, Any]) -> dict[str, str]:
     return {row["id"]: row["verdict"] for row in document["hypotheses"]}
 
 
-@pytest.fixture(scope="module")
-def without() -> dict[tuple[str, str], dict[str, str]]:
-    """Return the verdicts on each fixture without one of its inputs."""
-    return {
-        (name, gone): verdicts(
-            golden.tell(
-                golden.investigate(name, [path for path in golden.inputs(name) if path.name != gone])
-            )[0]
-        )
-        for name, gone in REMOVAL
-    }
+@functools.cache
+def without(name: str, gone: str) -> dict[str, str]:
+    """Return the verdicts on a fixture without one of its inputs."""
+    left = [path for path in golden.inputs(name) if path.name != gone]
+    return verdicts(golden.tell(golden.investigate(name, left))[0])
 
 
 @pytest.mark.parametrize(("name", "gone"), REMOVAL)
-def test_less_input_only_weakens_what_was_confirmed(
-    name: str, gone: str, without: dict[tuple[str, str], dict[str, str]]
-) -> None:
-    whole, less = verdicts(golden.report(name)[0]), without[name, gone]
+def test_less_input_only_weakens_what_was_confirmed(name: str, gone: str) -> None:
+    whole, less = verdicts(golden.report(name)[0]), without(name, gone)
     turned = {
         key: f"{verdict} -> {less[key]}"
         for key, verdict in whole.items()
@@ -157,10 +155,8 @@ def test_less_input_only_weakens_what_was_confirmed(
 
 @pytest.mark.parametrize("kind", [("confirmed", "supported"), ("ruled_out",)], ids="-".join)
 @pytest.mark.parametrize(("name", "gone"), REMOVAL)
-def test_less_input_concludes_nothing_more(
-    name: str, gone: str, kind: tuple[str, ...], without: dict[tuple[str, str], dict[str, str]]
-) -> None:
-    whole, less = verdicts(golden.report(name)[0]), without[name, gone]
+def test_less_input_concludes_nothing_more(name: str, gone: str, kind: tuple[str, ...]) -> None:
+    whole, less = verdicts(golden.report(name)[0]), without(name, gone)
     risen = {
         key: f"{whole[key]} -> {verdict}"
         for key, verdict in less.items()

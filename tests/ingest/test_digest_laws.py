@@ -15,7 +15,7 @@ from forensics.ingest import plan
 from forensics.model.plug import Transport
 
 HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large]
-FAST = settings(max_examples=25, deadline=None, suppress_health_check=HEALTH)
+FAST = settings(max_examples=12, deadline=None, suppress_health_check=HEALTH)
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=HEALTH)
 """Each example reads a whole log several times."""
 KNOWN_TO_FAIL = settings(FEW, phases=[Phase.explicit, Phase.generate])

@@ -31,7 +31,7 @@ CHANNELS = {"at": "x", "until": "x2", "row": "y", "value": "y", "base": "y2"}
 """Keys of values that are not named after their channel."""
 PARTS = re.compile(r' (?:role|aria-roledescription|aria-label)="[^"]*"')
 """What vl-convert says of titles and marks, one by one: the drawing is one image with one description."""
-BEST = 9
+LEVEL = 7
 """Level of compression: charts are mostly paper, and become a third of what vl-convert writes."""
 
 
@@ -99,7 +99,7 @@ def png(drawn: str, title: str, said: str, scale: float) -> bytes:
     written = [
         (b"IHDR", next(body for kind, body in chunks if kind == b"IHDR")),
         *((b"iTXt", key.encode() + bytes(5) + text.encode()) for key, text in texts.items()),
-        (b"IDAT", zlib.compress(pixels, BEST)),
+        (b"IDAT", zlib.compress(pixels, LEVEL)),
         (b"IEND", b""),
     ]
     return PNG_SIGNATURE + b"".join(
