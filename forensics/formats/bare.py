@@ -36,6 +36,8 @@ SPECIFIC = 0.01
 """Between two patterns that fit equally well, the one that names more parts of the line scores higher."""
 FEWEST = 0.1
 """Share of the lines that a format must have to date a file whose lines are of several formats."""
+FEW = 300
+"""Lines that are looked at one by one before a format's frame query, which costs as much as some hundred of them."""
 UNDATED = "its lines carry no time and can't be placed: export them with stamps (docker logs --timestamps, journalctl -o short-iso-precise, or a log format with a time)"
 ATTACHED = "lines without a stamp, of no known shape, are taken as parts of the record above them"
 
@@ -89,6 +91,10 @@ class Head:
             if (not fmt.starts or name in fmt.starts)
             and (not fmt.anchors or any(anchor in self.text(name) for anchor in fmt.anchors))
         }
+
+    def has(self, fmt: MessageFormat) -> bool:
+        """Is any line of a format?"""
+        return any(any(fits(part, fmt)) for part in self.of(fmt).values())
 
     def text(self, name: str) -> str:
         """Return a part as one text."""
@@ -228,10 +234,13 @@ def parse(data: bytes, fmt: MessageFormat, messages: Mapping[str, MessageFormat]
     aside = rest.filter(pl.col("raw").str.contains(ASIDE))
     cont = rest.filter(pl.col("raw").str.contains(FURTHER_BARE)).join(blank, on="line", how="anti")
     rest = rest.filter(~pl.col("raw").str.contains(f"{FURTHER_BARE}|{ASIDE}"))
+    few = by_beginning(rest["raw"].to_list()) if rest.height <= FEW else None
     for other in order(messages):
         if not rest.height:
             break
         if other is fmt or (other.time and has_year(other) != has_year(fmt)):
+            continue
+        if few and not few.has(other):
             continue
         claim = claims(rest, other)
         if claim.height:
