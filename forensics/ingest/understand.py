@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.formats.bare import NEEDS, has_year, order
+from forensics.formats.bare import FEW, NEEDS, Head, has_year, order
 from forensics.formats.continued import CHAIN, CONTINUATION, EXCEPTION
 from forensics.formats.starts import start
 from forensics.formats.text import is_offset, stamp_and_zone
@@ -39,6 +39,7 @@ EVENTS = {
     "series": pl.String(), "value": pl.Float64(), "limit": pl.Float64(), "own_us": pl.Int64(), "own_naive": pl.Boolean(),
 }  # fmt: skip
 """Columns that :func:`understand` adds to records."""
+NO_CLAIM = pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})
 GROUPS = ("method", "path", "status", "client", "agent", "duration_ms", "unit", "series", "value", "limit")
 """Groups of a pattern that are columns of events as they are."""
 NO_SERVICE = r"^(?i:WARN|WARNING|ERROR|ERR|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE|LOG)$|(?:Exception|Error)$"
@@ -96,13 +97,16 @@ def claimed_by(
     lines: pl.DataFrame, turns: list[tuple[MessageFormat, list[str] | None]], *, own: bool
 ) -> pl.DataFrame:
     """Return what the formats say of lines (row, message, ident, start): each line is the first's that takes it."""
-    claims = [pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})]
+    claims = [NO_CLAIM]
     for (beginning,), part in lines.partition_by("start", as_dict=True, include_key=False).items():
         left = part
+        few = Head(part.height, {beginning: part["message"].to_list()}) if part.height <= FEW else None
         for fmt, idents in turns:
             if not left.height:
                 break
             if fmt.starts and beginning not in fmt.starts:
+                continue
+            if few and not few.has(fmt):
                 continue
             mine = left if idents is None else left.filter(pl.col("ident").is_in(idents))
             claim = claim_rows(mine, fmt, dated=not own and bool(fmt.time) and has_year(fmt))
@@ -162,7 +166,7 @@ def claim_rows(left: pl.DataFrame, fmt: MessageFormat, *, dated: bool = False) -
     """Return the rows of one format with what they say; ``dated``: with the time that the program wrote too."""
     near = left.filter(pl.col("message").str.contains_any(list(fmt.anchors))) if fmt.anchors else left
     if not near.height:
-        return pl.DataFrame(schema={"row": pl.UInt32, **EVENTS})
+        return NO_CLAIM
     source = fmt.prepare(pl.col("message")) if fmt.prepare else pl.col("message")
     groups = (
         near.select("row", "message", g=source.str.extract_groups(fmt.pattern)).unnest("g")
