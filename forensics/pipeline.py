@@ -156,7 +156,7 @@ def survey(inputs: Iterable[str], options: Options, *, explain: bool = False) ->
     if not explain:
         return evidence
     said = {
-        one.index: tuple(stream.said() for stream in plan.with_streams(one, near=True).streams)
+        one.index: tuple(stream.said() for stream in plan.with_streams(one, near=True).streams or ())
         for one in plans
     }
     explained = tuple(replace(source, streams=said[source.index]) for source in evidence.sources)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,7 +17,7 @@ from forensics import formats
 from forensics.formats.order import oldest_first
 from forensics.formats.transports import journald_live
 from forensics.ingest import digest as reducing
-from forensics.ingest.plan import Plan, service_of
+from forensics.ingest.plan import Plan, service_of, with_streams, with_streams_of
 from forensics.ingest.understand import name_services, rows, understand
 from forensics.ingest.wall import Facts
 from forensics.model.digest import Digest, stamped, total
@@ -121,10 +122,7 @@ def read_one(
             plug = plan.plug
             assert plug is not None
             pieces = streams.shards(streams.chunks(plan.item.path, damage), shard_size, plug.safe_cut)
-            parts = bounded(
-                pool.submit(text_shard, plan, plug, number, data, matcher)
-                for number, data in enumerate(pieces)
-            )
+            parts = bounded(text_shards(plan, plug, pieces, matcher, pool))
     except UnreadableError as error:
         return replace(source, skipped=str(error)), []
     except pl.exceptions.PolarsError as error:
@@ -156,6 +154,27 @@ def unparsed_note(parts: list[Shard]) -> tuple[str, ...]:
             return (f"unparsed lines, the first is line {base + part.first_unparsed}",)
         base += part.lines
     return ()
+
+
+def text_shards(
+    plan: Plan, plug: Transport, pieces: Iterator[bytes], matcher: Matcher, pool: ThreadPoolExecutor
+) -> Iterator[Future[Shard]]:
+    """Read one input of text by shards; a small one, of which nothing is known yet but its format, tells its streams on the way."""
+    first, second = next(pieces, None), next(pieces, None)
+    if first is not None and second is None and plan.streams is None:
+        parsed = plug.parse(first)
+        yield pool.submit(parsed_shard, with_streams_of(plan, first, parsed), plug, 0, parsed, matcher)
+        return
+    known = settled(plan)
+    pieces = chain([data for data in (first, second) if data is not None], pieces)
+    del first, second  # a shard is let go when it is read
+    for number, data in enumerate(pieces):
+        yield pool.submit(text_shard, known, plug, number, data, matcher)
+
+
+def settled(plan: Plan) -> Plan:
+    """Return a plan that knows its streams."""
+    return with_streams(plan) if plan.streams is None else plan
 
 
 def text_shard(plan: Plan, plug: Transport, number: int, data: bytes, matcher: Matcher) -> Shard:
@@ -191,10 +210,10 @@ def stream(plan: Plan, shard_size: int) -> Iterator[pl.DataFrame]:
     plug = plan.plug
     if not isinstance(plug, Transport):
         return
-    base = 0
+    base, known = 0, settled(plan)
     for parsed in shards_of(plan, plug, shard_size):
         if parsed.records is not None and parsed.records.height:
-            yield understood(plan, plug, parsed).with_columns(pl.col("line") + base)
+            yield understood(known, plug, parsed).with_columns(pl.col("line") + base)
         base += parsed.in_records + parsed.blank + parsed.unparsed
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from forensics.formats.definition import Own
-    from forensics.model.plug import Span
+    from forensics.model.plug import Parsed, Span
     from forensics.sources.casefile import SourceRule
     from forensics.sources.discovery import Input
 
@@ -64,13 +64,13 @@ class Plan:
     """The input that holds all of its records too."""
     notes: tuple[str, ...] = ()
     """What is to be said of the input already."""
-    streams: tuple[recognised.Stream, ...] = ()
-    """What each unit, container or process in it looks like."""
+    streams: tuple[recognised.Stream, ...] | None = None
+    """What each unit, container or process in it looks like; None until that was looked at."""
 
     @property
     def own(self) -> dict[str, tuple[str, ...]]:
         """Return the formats that each stream is known to be of."""
-        return {stream.name: stream.own for stream in self.streams if stream.own}
+        return {stream.name: stream.own for stream in self.streams or () if stream.own}
 
 
 def with_streams(plan: Plan, head: bytes | None = None, *, near: bool = False) -> Plan:
@@ -78,8 +78,9 @@ def with_streams(plan: Plan, head: bytes | None = None, *, near: bool = False) -
 
     ``head`` is the beginning of the file where that was read already.
     """
-    if not isinstance(plan.plug, Transport) or plan.item.live is not None or plan.item.trouble is not None:
-        return plan
+    if not of_streams(plan):
+        return replace(plan, streams=())
+    assert isinstance(plan.plug, Transport)
     try:
         head = streams.head(plan.item.path) if head is None else head
         found = recognised.streams(
@@ -90,8 +91,27 @@ def with_streams(plan: Plan, head: bytes | None = None, *, near: bool = False) -
     return replace(plan, streams=found)
 
 
+def with_streams_of(plan: Plan, data: bytes, parsed: Parsed) -> Plan:
+    """Recognise the streams of an input that is read whole by what it was parsed into; the head is all of it."""
+    if not of_streams(plan) or not data.endswith(b"\n"):
+        return with_streams(plan, data)
+    assert isinstance(plan.plug, Transport)
+    found = recognised.of_records(
+        plan.plug, data, parsed.records, service_of(plan.item.path, plan), formats.all_messages()
+    )
+    return replace(plan, streams=found)
+
+
+def of_streams(plan: Plan) -> bool:
+    """Is an input read as text of which streams can be told?"""
+    return isinstance(plan.plug, Transport) and plan.item.live is None and plan.item.trouble is None
+
+
 def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
-    """Plan every input; nothing is read beyond its head. A rule of the case file may name the format and fields."""
+    """Plan every input; nothing is read beyond its head. A rule of the case file may name the format and fields.
+
+    The streams of a small file are left to reading.
+    """
 
     def one(index: int, item: Input) -> Plan:
         rule = next((rule for rule in rules if fnmatch(item.name, rule.match)), None)
@@ -99,7 +119,9 @@ def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:
         if isinstance(head, Plan):
             return head
         planned = chosen(item, index, head, rule.format if rule else None)
-        return with_streams(replace(planned, fields=rule.fields or {}) if rule else planned, head)
+        planned = replace(planned, fields=rule.fields or {}) if rule else planned
+        # Of a file that its head is all of, streams are recognised by what reading makes of it: parsing twice costs most of both.
+        return planned if len(head) < streams.HEAD else with_streams(planned, head)
 
     with ThreadPoolExecutor(WORKERS) as pool:
         plans = list(pool.map(one, range(len(items)), items))

@@ -65,12 +65,27 @@ def streams(
     """Score the streams of a head; a format without lines, or one that cannot be cut, has none. ``near``: say what else fits."""
     if plug.binary or plug.parts is not None:
         return ()
+    whole = head[: head.rfind(b"\n") + 1] or head
+    records = None if plug.name == "plain" else plug.parse(whole).records
+    return of_records(plug, head, records, default, formats, near=near)
+
+
+def of_records(
+    plug: Transport,
+    head: bytes,
+    records: pl.DataFrame | None,
+    default: str,
+    formats: Mapping[str, MessageFormat],
+    *,
+    near: bool = False,
+) -> tuple[Stream, ...]:
+    """Score the streams of a head that was parsed already."""
+    if plug.binary or plug.parts is not None:
+        return ()
     ordered = bare.order(formats)
     if plug.name == "plain":
         # All lines of a bare file are of one program.
         return (scored(default, bare.record_starts(head), ordered, near=near),)
-    whole = head[: head.rfind(b"\n") + 1] or head
-    records = plug.parse(whole).records
     if records is None or not records.height:
         return ()
     # One query: over the few lines of a head each further one costs more than what it does.
