@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from forensics.model.case import Case
 
+pytestmark = pytest.mark.xdist_group("planted")
+"""All in one process: the incidents take seconds to read."""
 ITEMS = planted.items()
 CARRIED = [carried for item in ITEMS for carried in planted.places(item)]
 BATCHES = 5
