@@ -17,6 +17,7 @@ from reading import SVG, chunks, drawn, founding, svg_of, texts, words_of
 from forensics.model.texts import languages
 from forensics.report import charts
 from forensics.report.charts import theme as looks
+from forensics.report.prose import instant
 from forensics.report.statements import catalogue
 
 NAMES = tuple(charts.charts())
@@ -215,3 +216,13 @@ def test_import_costs_no_drawing_library() -> None:
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0
+
+
+def test_instants_are_those_of_the_page() -> None:
+    """An instant is rounded to the second as the text beside the chart rounds it: half a second up."""
+    doc = founding()
+    shown = {instant(one[edge], fraction=False)[:19] for one in doc["incidents"] for edge in ("start", "end")}
+    told = charts.alt(doc, "rates") or ""
+
+    assert "2026-09-08 11:53:11" in shown  # .506
+    assert {text for text in shown if text not in told and text[11:] not in told} == set()

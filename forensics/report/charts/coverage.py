@@ -15,6 +15,7 @@ from forensics.report.charts.shapes import Axis, Band, Chart, Drawing, Lane, Mar
 from forensics.report.charts.theme import INSET, ORANGE, PLOT, hatched
 from forensics.report.charts.view import DAY_MS, View, spoken
 from forensics.report.charts.wording import and_more, clean, shorten
+from forensics.report.prose import to_second
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -204,7 +205,7 @@ def _say(one: Watched, incidents: list[tuple[Stretch, Row]], view: View) -> str:
     parts.append(", ".join(f"{day[0]:%Y-%m-%d} {_hours(one.seen(day))}" for day in one.days()))
     for gap, row in one.gaps:
         inside = [str(item.get("label") or item["id"]) for stretch, item in incidents if _cut(stretch, gap)]
-        start, end = (f"{at.astimezone(one.zone):%Y-%m-%d %H:%M:%S}" for at in gap)
+        start, end = (f"{to_second(at).astimezone(one.zone):%Y-%m-%d %H:%M:%S}" for at in gap)
         hit = f", {say['incident']} {', '.join(inside)}" if inside else ""
         parts.append(
             f"{say.get(row['kind'], row['kind'])} {start} {say['to']} {end} ({_hours(_length(gap))}{hit})"

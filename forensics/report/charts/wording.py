@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from forensics.report.charts.view import EPOCH
+from forensics.report.prose import to_second
 
 if TYPE_CHECKING:
     from forensics.report.charts.view import View
@@ -50,9 +51,9 @@ def text_px(text: str) -> float:
 
 
 def clock(ms: int, other: int | None = None) -> str:
-    """Show a place on the axis as local time; the date is left out where `other` lies on the same day."""
-    at = EPOCH + timedelta(milliseconds=ms)
-    same = other is not None and (EPOCH + timedelta(milliseconds=other)).date() == at.date()
+    """Show a place on the axis as local time, to the second as the report does; without its date where `other` lies on the same day."""
+    at = to_second(EPOCH + timedelta(milliseconds=ms))
+    same = other is not None and to_second(EPOCH + timedelta(milliseconds=other)).date() == at.date()
     return f"{at:%H:%M:%S}" if same else f"{at:%Y-%m-%d %H:%M:%S}"
 
 
