@@ -12,6 +12,9 @@ from typing import Any
 import golden
 import pytest
 
+from forensics.engine import local
+from forensics.ingest import plan
+
 NAMES = golden.varied()
 HERE = Path(__file__).parents[1]
 SMALL_SHARD = 4096
@@ -113,6 +116,18 @@ def test_the_command_writes_the_same_bytes_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_where_the_input_is_cut_changes_nothing(name: str) -> None:
     document, page = golden.tell(golden.investigate(name, shard_size=LARGER.get(name, SMALL_SHARD)))
+    assert first_difference(golden.dump(document), golden.produced(name)["report.json"]) is None
+    assert page == golden.report(name)[1]
+
+
+@pytest.mark.parametrize("workers", [1, 5])
+def test_how_many_read_changes_nothing(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One worker or five, which end in any order, tell the same."""
+    name = "s6-blind-monitor"
+    monkeypatch.setattr(local, "WORKERS", workers)
+    monkeypatch.setattr(local, "IN_FLIGHT", workers + 1)
+    monkeypatch.setattr(plan, "WORKERS", workers)
+    document, page = golden.tell(golden.investigate(name, shard_size=LARGER[name]))
     assert first_difference(golden.dump(document), golden.produced(name)["report.json"]) is None
     assert page == golden.report(name)[1]
 
