@@ -152,8 +152,9 @@ def chart_files(
 def annex(
     document: dict[str, Any], around: dict[str, list[tuple[int, str]]] | None = None, *, as_lines: bool
 ) -> str:
-    """Return every cited line with the lines around it."""
+    """Return the report with nothing cut, and every cited line with the lines around it; or these lines alone, as JSON."""
     from forensics.report.markdown import fence, inline
+    from forensics.report.render import whole
     from forensics.report.statements import catalogue
 
     names = {source["id"]: source["name"] for source in document["sources"]}
@@ -167,16 +168,12 @@ def annex(
             + "\n"
             for item in document["evidence"]
         )
-    rows = [
-        f"- {row['at']} {inline(row['text'])} ({', '.join(row['evidence']) or '-'})"
-        for row in document["timeline"]
-    ]
     parts = [
-        f"## {item['id']} {inline(names[item['source']])}:{item['line']} {item['at'] or ''}\n\n{fence(numbered(item, beyond.get(item['id'], [])))}\n"
+        f"### {item['id']} {inline(names[item['source']])}:{item['line']} {item['at'] or ''}\n\n{fence(numbered(item, beyond.get(item['id'], [])))}\n"
         for item in document["evidence"]
     ]
     words = catalogue(document["case"]["language"])["annex"]
-    return "\n".join([f"# {words['title']}", "", f"## {words['timeline']}", "", *rows, "", *parts])
+    return "\n".join([whole(document), f"## {words['title']}", "", *parts])
 
 
 def beside(item: dict[str, Any], lines: list[tuple[int, str]]) -> dict[str, list[str]]:

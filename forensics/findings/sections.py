@@ -498,7 +498,7 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
         serial = int(span // values["wait"])
         yield Finding(
             "mechanism.serial", "mechanism", Grade.DERIVED, {**values, "span": span, "serial": serial, "threads": max(0, values["failures"] - serial)}, Ref_of(rows, 1),
-            formula=f"{round(span)} s / {values['wait']} s = {serial}",
+            formula=f"{round(span)} s / {values['wait']:g} s = {serial}",
         )  # fmt: skip
 
 

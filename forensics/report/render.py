@@ -33,6 +33,8 @@ LONGEST = 10_999
 """Characters of a report: under 11,000, so that it fits a ticket beside its discussion."""
 SUMMARY_WORDS = 120
 """Words of the section for a reader who reads nothing else, its heading included."""
+REFERENCES = re.compile(r"\(E\d[^()]*\)")
+"""The ids of evidence behind a claim."""
 NAME = 200
 """Characters of a value for which a template states no limit: names of services, kinds, zones."""
 UNKNOWN = "\N{EN DASH}"
@@ -97,6 +99,19 @@ ROOMY = Limits(
     text=4_000, why=1_200, refs=24, findings=60, timeline=400, rows=200, minutes=120, evidence=400, line=400
 )
 """Where a ticket has room for more than the portable page."""
+MUCH = 1_000_000
+WHOLE = Limits(
+    text=MUCH,
+    why=MUCH,
+    refs=MUCH,
+    findings=MUCH,
+    timeline=MUCH,
+    rows=MUCH,
+    minutes=MUCH,
+    evidence=0,
+    line=MUCH,
+)
+"""Where nothing is cut: the evidence file, which quotes its lines by themselves."""
 PLACES = 40
 """Lines of evidence of which only the place is shown."""
 LEVELS = (
@@ -123,6 +138,13 @@ LEVELS = (
 def markdown(document: dict[str, Any]) -> str:
     """Render the whole report from a document of the shape of report.json."""
     return render(document, PORTABLE, LONGEST)
+
+
+def whole(document: dict[str, Any]) -> str:
+    """Render the report with nothing cut, without its section of evidence, in the portable dialect."""
+    page = Page(document, WHOLE, environment(PORTABLE))
+    sections = {slug: text for slug, text in page.sections().items() if slug != "evidence"}
+    return "\n\n".join(_finished(PORTABLE, sections)) + "\n"
 
 
 def render(document: dict[str, Any], dialect: Dialect, longest: int) -> str:
@@ -305,7 +327,10 @@ class Page:
         ]
 
     def chart(self, rows: list[dict[str, Any]]) -> list[str]:
-        """Draw the failures over time."""
+        """Draw the failures over time; where there is no room for every bar, a bar stands for several times that follow one another."""
+        width = -(-len(rows) // self.limits.minutes)
+        starts = range(0, len(rows), width)
+        rows = [rows[at] | {"count": sum(row["count"] for row in rows[at : at + width])} for at in starts]
         return prose.bars([(prose.clip(row["label"], 40)[0], row["count"]) for row in rows])
 
     def attached(self, section: str) -> list[str]:
@@ -401,7 +426,6 @@ def _helpers(limits: Limits, dialect: Dialect, language: Language) -> dict[str, 
         "elapsed": prose.elapsed,
         "fence": lambda lines, info="": Markup(dialect.fence(lines, info)),
         "instant": partial(prose.instant, fraction=False),
-        "middle": _middle,
         "number": partial(prose.number, language=language),
         "head": partial(_row, dialect, dialect.head, limits.pad),
         "row": partial(_row, dialect, dialect.row, limits.pad),
@@ -452,15 +476,6 @@ def _cut(rows: list[Any], most: int, *, last: bool = False) -> list[Any]:
     return rows[max(len(rows) - most, 0) :] if last else rows[:most]
 
 
-def _middle(rows: list[Any], most: int) -> tuple[list[Any], list[Any], list[Any]]:
-    """Split rows into a head, what is left out, and a tail, so that both ends of a story stay."""
-    if len(rows) <= most:
-        return rows, [], []
-    head = most - most // 3
-    tail = len(rows) - most // 3
-    return rows[:head], rows[head:tail], rows[tail:]
-
-
 def _is_barred(finding: dict[str, Any]) -> bool:
     """Tell whether a finding is a clue in a section that admits none."""
     return finding["grade"] == "clue" and finding["section"] in BARRED
@@ -472,8 +487,8 @@ def _natural(name: str) -> tuple[Any, ...]:
 
 
 def _is_brief(text: str) -> bool:
-    """Tell whether the summary is short enough."""
-    return len(text.split()) <= SUMMARY_WORDS
+    """Tell whether the summary is short enough; ids of evidence are no words, and dialects with room name more of them."""
+    return len(REFERENCES.sub("", text).split()) <= SUMMARY_WORDS
 
 
 def _slug(name: str) -> str:

@@ -18,7 +18,7 @@ from anatomy import HEADINGS, HYPOTHESES
 from markdown_it import MarkdownIt
 
 from forensics.report.consistency import broken
-from forensics.report.render import markdown
+from forensics.report.render import NOTICE, markdown, whole
 
 LONGEST = 11_000
 FINDING = re.compile(r"^- (F\d+) (.*)$", re.MULTILINE)
@@ -324,11 +324,14 @@ def test_what_is_cut_is_counted(document: dict[str, Any], page: str) -> None:
 
 
 def test_the_picture_adds_no_fact(document: dict[str, Any], page: str) -> None:
-    """The bars of the page are numbers too: those shown and those left out make all."""
+    """The bars of the page are numbers too: each stands for the failures until the next one, and together they are all."""
     bars = re.findall(r"(?m)^(\d\d:\d\d|\d{4}-\d\d-\d\d) +(\d+)(?: #+)?$", section(page, "Timeline"))
-    known = {row["label"]: row["count"] for row in document["bars"]}
+    counts = [row["count"] for row in document["bars"]]
+    places = [*([row["label"] for row in document["bars"]].index(label) for label, _ in bars), len(counts)]
 
-    assert all(known[label] == int(count) for label, count in bars)
+    assert bool(bars) is bool(counts)
+    assert [sum(counts[lo:hi]) for lo, hi in pairwise(places)] == [int(count) for _, count in bars]
+    assert places[0] == 0 or not bars
 
 
 def test_a_page_that_names_its_charts_keeps_the_days_with_failures() -> None:
@@ -361,3 +364,26 @@ def test_fixtures_are_there() -> None:
     """The founding incident and the recorded ones: an empty list would hold every promise."""
     assert len(golden.names()) >= 11
     assert Path(golden.INCIDENTS / "crm-freeze").is_dir()
+
+
+def test_what_the_page_cuts_the_evidence_file_holds(name: str, document: dict[str, Any]) -> None:
+    """Nothing is cut in it: every finding, question with its commands, action, event and source."""
+    everything = whole(document)
+    commands = [
+        line
+        for question in document["not_determined"]
+        for need in question["needs"]
+        for line in need["command"].splitlines()
+    ]
+    rows = [
+        line for line in everything.splitlines() if re.match(r"\| ?20\d\d-\d\d-\d\d \d\d:\d\d:\d\d[^|]*\|", line)
+    ]
+
+    assert NOTICE.search(everything) is None, name
+    assert [line for line in commands if line not in everything] == []
+    assert [
+        f["id"]
+        for f in document["findings"]
+        if f["section"] != "summary" and f"- {f['id']} " not in everything
+    ] == []
+    assert len(rows) >= len(document["timeline"])
