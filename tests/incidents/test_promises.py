@@ -376,7 +376,9 @@ def test_what_the_page_cuts_the_evidence_file_holds(name: str, document: dict[st
         for line in need["command"].splitlines()
     ]
     rows = [
-        line for line in everything.splitlines() if re.match(r"\| ?20\d\d-\d\d-\d\d \d\d:\d\d:\d\d[^|]*\|", line)
+        line
+        for line in everything.splitlines()
+        if re.match(r"\| ?20\d\d-\d\d-\d\d \d\d:\d\d:\d\d[^|]*\|", line)
     ]
 
     assert NOTICE.search(everything) is None, name

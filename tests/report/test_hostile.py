@@ -26,6 +26,7 @@ from forensics.cli import daily as daily_command
 from forensics.cli import report as report_command
 from forensics.report import charts, dialects, render, webpage
 from forensics.report import document as telling
+from forensics.report.render import whole
 from forensics.report.schema import schema
 
 ALONE = ("fence",)
@@ -147,12 +148,16 @@ class TestOnePayload:
         assert hidden(text) == set()
 
     def test_annex_keeps_its_structure(self, name: str) -> None:
-        """Each cited line stands in a fence of its own, and nothing of it outside."""
+        """Behind the whole report each cited line stands in a fence of its own, and nothing of it outside."""
         document = reported(hostile.PAYLOADS[name])
-        tokens = PARSER.parse(report_command.annex(document, as_lines=False))
+        before, tokens = (
+            [token.type for token in PARSER.parse(text)]
+            for text in (whole(document), report_command.annex(document, as_lines=False))
+        )
 
-        assert sum(token.type == "fence" for token in tokens) == len(document["evidence"])
-        assert not {token.type for token in tokens} & {"html_block", "table_open", "hr", "blockquote_open"}
+        assert tokens[: len(before)] == before
+        assert tokens.count("fence") == before.count("fence") + len(document["evidence"])
+        assert not {*tokens} & {"html_block", "hr", "blockquote_open"}
         assert hidden(report_command.annex(document, as_lines=True)) == set()
 
 
