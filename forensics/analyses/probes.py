@@ -109,10 +109,11 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
     timeout = (hint and hint.timeout_s) or told["timeout_s"][0] or stated_timeout(told["error"])
     jitter = median(abs(gap / SECOND - period) for gap in gaps)
     holes, runs = unasked(told, period, stated=bool(stated))
+    at_end = stamped_at_end(told)
     return Series(
         name=(hint and hint.name) or name, seen_by="monitor", service=None, period_s=round(period, 3), jitter_s=round(jitter, 3), timeout_s=timeout,
         alert_after=(hint and hint.alert_after) or stated_rule(evidence, part),
-        dues=tuple(due_of(row, timeout) for row in told.iter_rows(named=True)), gaps=holes,
+        dues=tuple(due_of(row, timeout, at_end=at_end) for row in told.iter_rows(named=True)), gaps=holes,
         paused=bool(told["paused"][-1]), until=newest(evidence, part["source"][0]), long_runs=runs,
     )  # fmt: skip
 
@@ -171,12 +172,21 @@ def newest(evidence: Evidence, source: int) -> tuple[int, Ref] | None:
     return row["ts"], ref(row)
 
 
-def due_of(row: dict[str, Any], timeout: float | None) -> Due:
-    """Turn one result of a monitor into a due probe."""
+def stamped_at_end(rows: pl.DataFrame) -> bool:
+    """Does a result's time mark the end of its run? So it is where one took longer than the time to the next result, not since the last.
+
+    A run that began at its stamp would not be over when the next one is.
+    """
+    took, since = (rows["latency_ms"] * 1000).fill_null(0), rows["ts"].diff()
+    return bool(((took > since.shift(-1)) & (took <= since)).any())
+
+
+def due_of(row: dict[str, Any], timeout: float | None, *, at_end: bool) -> Due:
+    """Turn one result of a monitor into a due probe; ``at_end``: its time is when it was over."""
     if row["status"] == "up":
         took = row["latency_ms"]
         late = took is not None and timeout is not None and took > timeout * 1000
-        answered = row["ts"] + round((took or 0) * 1000)
+        answered = row["ts"] + (0 if at_end else round((took or 0) * 1000))
         return Due(row["ts"], "late" if late else "answered", answered, ref=ref(row))
     return Due(
         row["ts"], "blind" if row["status"] == "maintenance" else "failed", ref=ref(row), error=row["error"]

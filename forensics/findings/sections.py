@@ -23,6 +23,8 @@ from forensics.model.facts import (
     Losses,
     Probes,
     Rhythms,
+    Samples,
+    Sessions,
     Stalls,
     Watch,
 )
@@ -203,7 +205,7 @@ def quiet(signals: Signals) -> Iterator[Finding]:
     """Say that there is no incident, of what, and what was seen all the same."""
     refs = coverage_refs(signals)
     records = sum(source.records for source in signals.evidence.sources)
-    first = next((cover.first_ref for cover in signals.facts[Coverage].services), None)
+    first = next(anything(signals), None)
     if refs:
         rows = signals.facts[Failures].rows
         values = {
@@ -222,6 +224,14 @@ def quiet(signals: Signals) -> Iterator[Finding]:
         yield Finding("summary.unassigned", "summary", Grade.VERIFIED, {"records": records}, (first,))
     for gap in signals.facts[Watch].gaps[:1]:
         yield Finding("alert.blind", "summary", Grade.VERIFIED, {"gap": gap}, gap.refs)
+
+
+def anything(signals: Signals) -> Iterator[Ref]:
+    """Yield places of what was read: lines of services, samples, sessions, results of monitors."""
+    yield from (cover.first_ref for cover in signals.facts[Coverage].services)
+    yield from (ref for gauge in signals.facts[Samples].series for ref in gauge.refs.values())
+    yield from (snapshot.ref for snapshot in signals.facts[Sessions].snapshots)
+    yield from (due.ref for series in signals.facts[Probes].series for due in series.dues if due.ref)
 
 
 def lossy(signals: Signals) -> bool:

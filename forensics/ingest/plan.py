@@ -103,8 +103,10 @@ def with_streams_of(plan: Plan, data: bytes, parsed: Parsed) -> Plan:
 
 
 def of_streams(plan: Plan) -> bool:
-    """Is an input read as text of which streams can be told?"""
-    return isinstance(plan.plug, Transport) and plan.item.live is None and plan.item.trouble is None
+    """Is an input read as text of which streams can be told? One without lines, or one that cannot be cut, is not."""
+    plug, item = plan.plug, plan.item
+    text = isinstance(plug, Transport) and not plug.binary and plug.parts is None
+    return text and item.live is None and item.trouble is None
 
 
 def make(items: list[Input], rules: Sequence[SourceRule] = ()) -> list[Plan]:

@@ -62,9 +62,7 @@ class Stream:
 def streams(
     plug: Transport, head: bytes, default: str, formats: Mapping[str, MessageFormat], *, near: bool = False
 ) -> tuple[Stream, ...]:
-    """Score the streams of a head; a format without lines, or one that cannot be cut, has none. ``near``: say what else fits."""
-    if plug.binary or plug.parts is not None:
-        return ()
+    """Score the streams of a head. ``near``: say what else fits."""
     whole = head[: head.rfind(b"\n") + 1] or head
     records = None if plug.name == "plain" else plug.parse(whole).records
     return of_records(plug, head, records, default, formats, near=near)
@@ -80,8 +78,6 @@ def of_records(
     near: bool = False,
 ) -> tuple[Stream, ...]:
     """Score the streams of a head that was parsed already."""
-    if plug.binary or plug.parts is not None:
-        return ()
     ordered = bare.order(formats)
     if plug.name == "plain":
         # All lines of a bare file are of one program.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 import small_logs as logs
 
+from forensics.analyses.probes import stamped_at_end
 from forensics.model.facts import Probes, Watch
 
 if TYPE_CHECKING:
@@ -169,3 +171,26 @@ class TestSeenByTheMonitor:
         (found,) = case.facts[Watch].detectability
 
         assert (found.never_below_s, found.always_above_s) == ((after - 1) * 60 + 8, after * 60 + 8)
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        pytest.param([(0, 2), (30, 2), (60, 2)], False, id="short"),
+        pytest.param([(0, 2), (156, 128), (306, 128), (328, 2)], True, id="over at its stamp"),
+        pytest.param([(0, 128), (150, 128), (300, 2), (330, 2)], False, id="begun at its stamp"),
+        pytest.param([(0, 2), (5, 8), (10, 8), (15, 2)], False, id="several at once"),
+        pytest.param([(0, None), (30, None)], False, id="unknown"),
+    ],
+)
+def test_what_the_time_of_a_result_marks(runs: list[tuple[float, float | None]], *, expected: bool) -> None:
+    """A run that took longer than the time to the next result was over at its stamp."""
+    rows = pl.DataFrame(
+        {
+            "ts": [round(at * 1e6) for at, _ in runs],
+            "latency_ms": [None if took is None else took * 1e3 for _, took in runs],
+        },
+        schema={"ts": pl.Int64, "latency_ms": pl.Float64},
+    )
+
+    assert stamped_at_end(rows) is expected

@@ -26,7 +26,6 @@ from forensics.cli import daily as daily_command
 from forensics.cli import report as report_command
 from forensics.report import charts, dialects, render, webpage
 from forensics.report import document as telling
-from forensics.report.render import whole
 from forensics.report.schema import schema
 
 ALONE = ("fence",)
@@ -152,7 +151,7 @@ class TestOnePayload:
         document = reported(hostile.PAYLOADS[name])
         before, tokens = (
             [token.type for token in PARSER.parse(text)]
-            for text in (whole(document), report_command.annex(document, as_lines=False))
+            for text in (render.whole(document), report_command.annex(document, as_lines=False))
         )
 
         assert tokens[: len(before)] == before
