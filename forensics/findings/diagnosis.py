@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forensics.findings import capacity
-from forensics.findings.sections import all_findings, called, main_pool, refused_needs
+from forensics.findings.needs import refused_needs
+from forensics.findings.primary import called, main_pool
+from forensics.findings.sections import all_findings
 from forensics.findings.signals import Signals
 from forensics.findings.timeline import timeline
 from forensics.findings.weighing import judge_all

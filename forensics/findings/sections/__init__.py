@@ -1,0 +1,36 @@
+"""What each section claims: findings built from facts and judgements, every number with its place. One section, one module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forensics.findings.lines_told import told
+from forensics.findings.sections.alert import alert
+from forensics.findings.sections.clues import clues
+from forensics.findings.sections.impact import impact
+from forensics.findings.sections.mechanism import mechanism
+from forensics.findings.sections.noise import noise
+from forensics.findings.sections.recurrence import recurrence
+from forensics.findings.sections.summary import summary
+from forensics.findings.sections.times import times
+
+if TYPE_CHECKING:
+    from forensics.findings.signals import Signals
+    from forensics.model.finding import Finding, Judgement
+
+
+def all_findings(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[Finding, ...]:
+    """Return every finding in the order of sections."""
+    verdicts = {judgement.id: judgement for judgement in judgements}
+    makers = (
+        summary(signals, verdicts),
+        times(signals),
+        impact(signals),
+        mechanism(signals, verdicts),
+        told(signals),
+        alert(signals),
+        recurrence(signals),
+        noise(signals),
+        clues(signals),
+    )
+    return tuple(finding for maker in makers for finding in maker)

@@ -1,0 +1,138 @@
+"""What the monitors saw, said and could have seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forensics.findings.primary import edge_refs
+from forensics.findings.signals import MINUTE, SECOND
+from forensics.model.facts import Probes, Watch
+from forensics.model.finding import Finding, Grade
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forensics.findings.signals import Signals
+    from forensics.model.facts import Series
+
+GREEN = 2
+"""Answered checks inside an incident from which one is said not to see it."""
+
+
+def alert(signals: Signals) -> Iterator[Finding]:
+    """Replay the monitor's record: was the alert right, late or absent, and could it have seen this at all?"""
+    yield from raised(signals) if signals.primary else quiet_series(signals)
+    for series in signals.facts[Probes].series:
+        yield from late_answer(series)
+        yield from long_run(series)
+    yield from replays(signals)
+    yield from green(signals)
+    for gap in signals.facts[Watch].gaps:
+        yield Finding(f"alert.{gap.kind}", "alert", Grade.VERIFIED, {"gap": gap}, gap.refs[:2])
+    yield from detectable(signals)
+
+
+def raised(signals: Signals) -> Iterator[Finding]:
+    """Tell whether the monitor raised an alert on the incident, and how long after its start."""
+    incident, watch = signals.primary, signals.facts[Watch]
+    if incident is None:
+        return
+    downs = [item for item in watch.alerts if item.state == "down"]
+    series = signals.facts[Probes].series
+    if incident.detected_at and downs:
+        near = [item for item in downs if item.at == incident.detected_at]
+        replay = next((one for one in watch.replays if one.alerted == incident.detected_at and one.due), None)
+        values = {
+            "at": incident.detected_at,
+            "delay": round((incident.detected_at - incident.start) / SECOND, 1),
+            "incident": incident,
+            "replay": replay,
+        }
+        refs = (*(item.ref for item in near), *edge_refs(incident))
+        yield Finding("alert.right", "alert", Grade.DERIVED, values, refs)
+    elif series:
+        refs = tuple(due.ref for due in series[0].dues[:1] if due.ref)
+        values = {"n": len(watch.alerts)}
+        yield Finding("alert.absent", "alert", Grade.NO_SIGN, values, refs, scope="the monitor state given")
+
+
+def quiet_series(signals: Signals) -> Iterator[Finding]:
+    """Count the results of each check where there was no incident."""
+    for series in signals.facts[Probes].series[:2]:
+        values = {
+            "series": series,
+            "n": len(series.dues),
+            "bad": len(series.at("missed", "failed", "late")),
+            "missing": sum(missing for _, _, missing, _, _ in series.gaps),
+        }
+        refs = tuple(due.ref for due in (series.dues[0], series.dues[-1]) if due.ref)
+        yield Finding("alert.quiet", "alert", Grade.VERIFIED, values, refs)
+
+
+def late_answer(series: Series) -> Iterator[Finding]:
+    """Tell of the probe that the service answered latest, with the rival readings of that answer."""
+    late = series.at("late")
+    if not late or series.seen_by != "service":
+        return
+    worst = max(late, key=lambda due: (due.answered or due.at) - due.at)
+    refs = tuple(due.ref for due in series.at("missed", "failed", "late") if due.ref)
+    values = {
+        "series": series,
+        "due": worst,
+        "delay": ((worst.answered or worst.at) - worst.at) / SECOND,
+        "rivals": [((worst.answered or 0) - rival) / SECOND for rival in worst.rivals],
+    }
+    yield Finding("alert.late", "alert", Grade.INFERRED, values, refs[:3])
+
+
+def long_run(series: Series) -> Iterator[Finding]:
+    """Tell of runs of a check that took longer than its beat: late, not dead."""
+    if series.long_runs:
+        longest = max(series.long_runs, key=lambda run: run.gap_s)
+        values = {"series": series, "n": len(series.long_runs), "run": longest}
+        refs = tuple(run.ref for run in series.long_runs)
+        yield Finding("alert.long_run", "alert", Grade.DERIVED, values, refs[:3])
+
+
+def detectable(signals: Signals) -> Iterator[Finding]:
+    """Tell the shortest freeze that each monitor can see and the shortest that it must see."""
+    for item in signals.facts[Watch].detectability:
+        refs = tuple(
+            due.ref
+            for series in signals.facts[Probes].series
+            if series.name == item.monitor
+            for due in series.dues[:2]
+            if due.ref
+        )
+        yield Finding("alert.detectability", "alert", Grade.DERIVED, {"item": item}, refs)
+
+
+def replays(signals: Signals) -> Iterator[Finding]:
+    """Tell what the monitor's own rule makes of its results, around the incident; on a quiet day what it should not have said."""
+    lo, hi = signals.window
+    for replay in signals.facts[Watch].replays:
+        at = replay.due or replay.alerted
+        near = at is None or signals.primary is None or lo - 10 * MINUTE <= at <= hi + 10 * MINUTE
+        told = signals.primary is not None and replay.alerted == signals.primary.detected_at is not None
+        if replay.refs and near and not told and (at is not None or signals.primary is not None):
+            yield Finding(
+                f"alert.rule_{replay.verdict}", "alert", Grade.DERIVED, {"replay": replay}, replay.refs[:3]
+            )
+
+
+def green(signals: Signals) -> Iterator[Finding]:
+    """Name checks that were answered all through an incident in which failures or other checks show trouble."""
+    if signals.primary is None or not signals.told_by_others:
+        return
+    lo, hi = signals.window
+    for series in signals.watchers():
+        inside = [due for due in series.dues if lo <= due.at <= hi]
+        good = tuple(due.ref for due in inside if due.state == "answered" and due.ref)
+        if len(inside) >= GREEN and len(good) == len(inside):
+            yield Finding(
+                "alert.green",
+                "alert",
+                Grade.VERIFIED,
+                {"series": series, "n": len(good)},
+                (good[0], good[-1]),
+            )

@@ -1,0 +1,61 @@
+"""Coincidences in time, never told as causes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forensics.findings import activity, pooler, upkeep
+from forensics.findings.primary import coverage_refs, edge_refs
+from forensics.findings.signals import SECOND
+from forensics.model.facts import Events, Incidents
+from forensics.model.finding import Finding, Grade
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forensics.findings.signals import Signals
+
+NEAR_US = 600 * SECOND
+"""Events this near to the incident are named."""
+SEEN = 6
+"""Kinds of events that are named."""
+
+
+def seen(signals: Signals) -> Iterator[Finding]:
+    """Name what lines near the incident tell of that is no failed operation; on a quiet day, anywhere."""
+    lo, hi = signals.window
+    primary = signals.primary
+    near = [
+        group
+        for group in signals.facts[Events].groups
+        if primary is None or (group.first <= hi + NEAR_US and group.last >= lo - NEAR_US)
+    ]
+    for group in sorted(near, key=lambda one: (-one.events, one.signature, one.service))[:SEEN]:
+        yield Finding("clue.seen", "clues", Grade.CLUE, {"group": group}, group.refs)
+
+
+def clues(signals: Signals) -> Iterator[Finding]:
+    """Name coincidences in time: what people know happened near an incident, and never as its cause."""
+    refs = coverage_refs(signals)
+    yield from seen(signals)
+    yield from activity.findings(signals, "clues")
+    yield from pooler.findings(signals, "clues")
+    if signals.primary is not None:
+        yield from upkeep.findings(signals, "clues")
+    for event in signals.known.events:
+        if event.kind not in ("note", "deploy"):
+            continue
+        near = min(
+            (item for item in signals.facts[Incidents].items),
+            key=lambda item: abs(item.start - event.at),
+            default=None,
+        )
+        if near is not None and refs:
+            place = edge_refs(near) or refs
+            yield Finding(
+                "clue.event",
+                "clues",
+                Grade.CLUE,
+                {"event": event, "incident": near, "apart": (event.at - near.start) / SECOND},
+                place[:1],
+            )

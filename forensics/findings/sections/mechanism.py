@@ -1,0 +1,309 @@
+"""The mechanism, link by link, with its arithmetic."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from forensics.findings import activity, budget_link, capacity, pooler, upkeep
+from forensics.findings.primary import (
+    POOL,
+    called,
+    in_window,
+    locks_near,
+    main_pool,
+    places,
+    pool_values,
+    stall_refs,
+    stalls_in_window,
+)
+from forensics.findings.signals import SECOND, replica_of
+from forensics.model.facts import Failures, Losses, Rhythms
+from forensics.model.finding import Finding, Grade, Judgement, Verdict
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forensics.findings.signals import Signals
+    from forensics.model.facts import Beat, FailureGroup, SampleSeries, Stall
+
+REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
+SILENT = ("it was alive and printed nothing", "its lines were lost")
+FACTS = ("app_pool_exhausted", "process_stalled", "db_slots_exhausted", "redis_failed", "service_restarted")
+LOCKS = 3
+"""Holders of locks that are named."""
+OVERLAP = 3
+"""Waits from which it is told that they overlap."""
+ALL = 0.9
+"""Share of the waits in a window that one run of overlapping ones must hold to speak for the window."""
+COUNTERS = ("total", "active", "idle", "waiting")
+"""What pools count of themselves."""
+
+
+def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
+    """Tell the chain link by link, with its arithmetic."""
+    if signals.primary is None:
+        return
+    pool = main_pool(signals)
+    if pool is not None:
+        rows = in_window(signals, pool)
+        if rows.height:
+            yield from pool_links(signals, pool, rows)
+    for stall in stalls_in_window(signals)[:3]:
+        yield from stall_links(signals, stall)
+    yield from probe_link(signals)
+    yield from redis_link(signals)
+    yield from gauge_links(signals, pool)
+    yield from activity.findings(signals, "mechanism")
+    yield from pooler.findings(signals, "mechanism")
+    refused = bool(capacity.refusals(signals).height)
+    for name in (*FACTS[2:], "db_down"):
+        judgement = verdicts[name]
+        if name == "db_slots_exhausted" and refused:
+            continue  # told with those who were refused
+        if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
+            yield Finding(
+                f"why.{judgement.why}",
+                "mechanism",
+                Grade.VERIFIED if judgement.verdict is Verdict.CONFIRMED else Grade.INFERRED,
+                judgement.values,
+                judgement.supports,
+                scope=judgement.scope,
+            )
+    yield from capacity.refused(signals)
+    yield from capacity.sides(signals)
+    yield from capacity.server_end(signals)
+    yield from other_failures(signals, pool)
+    yield from lock_links(signals)
+    yield from upkeep.findings(signals, "mechanism")
+    for beat in told_once(signals.facts[Rhythms].beats):
+        yield Finding(
+            "mechanism.rhythm",
+            "mechanism",
+            Grade.DERIVED,
+            {"beat": beat, "title": signals.known.signatures[beat.signature].title},
+            beat.refs,
+        )
+    yield from budget_link.findings(signals)
+    losses = signals.facts[Losses].items
+    if losses:
+        yield Finding(
+            "mechanism.loss",
+            "mechanism",
+            Grade.VERIFIED,
+            {"n": sum(loss.n or 0 for loss in losses), "service": losses[0].service, "at": losses[0].at},
+            tuple(loss.ref for loss in losses)[:2],
+        )
+
+
+def told_once(beats: tuple[Beat, ...]) -> list[Beat]:
+    """Leave out the beat of failed requests where failures of another kind show the same one: they are their answers."""
+    causes = {beat.period_s for beat in beats if not beat.signature.startswith("http.")}
+    return [beat for beat in beats if not beat.signature.startswith("http.") or beat.period_s not in causes]
+
+
+def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iterator[Finding]:
+    """Tell how many waits failed, since when, and what the arithmetic says about where they waited."""
+    values = pool_values(signals, pool, rows)
+    yield Finding(
+        "mechanism.pool",
+        "mechanism",
+        Grade.VERIFIED,
+        values,
+        places(rows),
+        method="lines of the signature, joined into failures",
+    )
+    yield from counters(signals, pool)
+    yield from capacity.fan_out(signals, pool, rows)
+    stalls = stalls_in_window(signals)
+    if not stalls:
+        yield from overlap(rows)
+    if stalls and values["wait"] and values["failures"] >= 2:
+        span = sum((stall.end or signals.window[1]) - stall.start for stall in stalls) / SECOND
+        serial = int(span // values["wait"])
+        yield Finding(
+            "mechanism.serial", "mechanism", Grade.DERIVED, {**values, "span": span, "serial": serial, "threads": max(0, values["failures"] - serial)}, places(rows, 1),
+            formula=f"{round(span)} s / {values['wait']:g} s = {serial}",
+        )  # fmt: skip
+
+
+def overlap(rows: pl.DataFrame) -> Iterator[Finding]:
+    """Tell for how long a caller was waiting at every moment: so long the pool had nothing for them."""
+    runs: list[list[tuple[int, int, Ref]]] = []
+    end = 0
+    waits = rows.filter(pl.col("began") < pl.col("ts")).sort("began", "ts")
+    for began, ts, source, line in waits.select("began", "ts", "source", "line").iter_rows():
+        if not runs or began > end:
+            runs.append([])
+        runs[-1].append((began, ts, Ref(source, line)))
+        end = max(end, ts)
+    longest = max(runs, key=lambda run: max(one[1] for one in run) - run[0][0], default=[])
+    if len(longest) < max(OVERLAP, ALL * waits.height):
+        return
+    last = max(longest, key=lambda one: one[1])
+    values = {
+        "n": len(longest),
+        "first": longest[0][0],
+        "last": last[1],
+        "within_ms": (longest[-1][0] - longest[0][0]) / 1000,
+    }
+    yield Finding("mechanism.overlap", "mechanism", Grade.DERIVED, values, (longest[0][2], last[2]))
+
+
+def lock_links(signals: Signals) -> Iterator[Finding]:
+    """Tell who waited for whom, and what is known of the holder."""
+    for group in locks_near(signals)[:LOCKS]:
+        yield Finding(
+            "mechanism.locks",
+            "mechanism",
+            Grade.VERIFIED,
+            {"group": group, "n": len(group.waiters)},
+            (*group.refs[:3], *group.holder_refs[:1]),
+        )
+
+
+def counters(signals: Signals, pool: FailureGroup) -> Iterator[Finding]:
+    """Show what the pool's own lines say of its connections and of those who wait, as ranges over the window."""
+    texts = [name for name, one in signals.known.signatures.items() if one.family == POOL]
+    rows = signals.hits(*texts).filter(pl.col("service") == pool.service)
+    said = [
+        (json.loads(row["parameters"] or "{}"), Ref(row["source"], row["line"]))
+        for row in rows.sort("ts", "source", "line").iter_rows(named=True)
+    ]
+    ranges = {
+        name: (min(numbers), max(numbers))
+        for name in COUNTERS
+        if (numbers := [int(one[name]) for one, _ in said if str(one.get(name) or "").isdigit()])
+    }
+    idle = [one["idle"] for one, _ in said if str(one.get("idle") or "").isdigit()]
+    if len(ranges) >= 2:
+        refs = tuple(ref for one, ref in said if any(one.get(name) for name in ranges))
+        yield Finding(
+            "mechanism.counters",
+            "mechanism",
+            Grade.VERIFIED,
+            {"ranges": ranges, "empty": idle.count("0"), "lines": len(idle)},
+            (*refs[:2], *refs[-2:]),
+        )
+
+
+def stall_links(signals: Signals, stall: Stall) -> Iterator[Finding]:
+    """Tell that the process stood still, by which witnesses, and how its parts fit the waits."""
+    kinds = {witness.kind: witness for witness in stall.witnesses}
+    yield Finding(
+        "mechanism.stall", "mechanism", Grade.INFERRED, {"stall": stall, "kinds": kinds, "last": signals.window[1]}, stall_refs(stall),
+        method="silence against the service's own rate, with independent witnesses", alternatives=SILENT,
+    )  # fmt: skip
+
+
+def probe_link(signals: Signals) -> Iterator[Finding]:
+    """Tell which probes were not answered in time."""
+    lo, hi = signals.window
+    for series in sorted(signals.watchers(), key=lambda item: item.seen_by != "monitor"):
+        grace = round((series.timeout_s or 0) * SECOND)
+        bad = [
+            due
+            for due in series.dues
+            if lo - grace - SECOND <= due.at <= hi and due.state in ("missed", "failed", "late")
+        ]
+        refs = tuple(due.ref for due in bad if due.ref) or tuple(
+            due.ref for due in series.dues if due.ref and abs(due.at - lo) < 2 * series.period_s * SECOND
+        )
+        if bad and refs:
+            yield Finding(
+                "mechanism.probes",
+                "mechanism",
+                Grade.VERIFIED,
+                {"series": series, "n": len(bad), "first": bad[0].at, "last": bad[-1].at},
+                refs[:4],
+            )
+            break
+
+
+def redis_link(signals: Signals) -> Iterator[Finding]:
+    """Tell Redis timeouts as what they are: a symptom inside a stall, or failures of their own."""
+    rows = signals.inside(*REDIS)
+    if not rows.height:
+        return
+    in_stalls = signals.rows_in_stalls(rows)
+    if signals.stalled() and in_stalls >= 0.9 * rows.height:
+        yield Finding(
+            "mechanism.redis_symptom", "mechanism", Grade.INFERRED, {"n": rows.height, "least": int(rows["sure"].sum()), "in_stalls": in_stalls}, places(rows), alternatives=("a network fault between service and Redis in the same seconds",),
+            method="every timeout was printed when the process got a turn",
+        )  # fmt: skip
+
+
+def gauge_links(signals: Signals, pool: FailureGroup | None) -> Iterator[Finding]:
+    """Tell what the samples say: the level, the rise against the pool's capacity, and the plateau as an interval."""
+    gauge = signals.gauge
+    if gauge is None or gauge.incident_peak is None or (signals.snapshots and not gauge.period_s):
+        return
+    refs = tuple(ref for key, ref in gauge.refs.items() if key != "all_peak")
+    values: dict[str, Any] = {"gauge": gauge, "peak": gauge.incident_peak[1], **rises(gauge)}
+    size, overflow = (pool.parameters.get("size"), pool.parameters.get("overflow")) if pool else (None, None)
+    capacity = size + overflow if isinstance(size, int) and isinstance(overflow, int) else None
+    pooled = capacity is not None
+    grown = max(values["from_before"] or 0, values["from_after"] or 0) > 0
+    values |= {"grown": grown, "overflow": overflow if pooled else None, "capacity": capacity, "low": None}
+    if grown and gauge.plateau and gauge.period_s and gauge.plateau[2] >= 2:
+        first, last, n = gauge.plateau
+        values |= {
+            "low": (last - first) / SECOND,
+            "high": (last - first) / SECOND + 2 * gauge.period_s,
+            "n": n,
+        }
+    alternatives = (
+        ("other clients of the same server", "sessions that had not ended yet") if grown and pooled else ()
+    )
+    yield Finding(
+        "mechanism.gauge",
+        "mechanism",
+        Grade.DERIVED if grown else Grade.VERIFIED,
+        values,
+        refs,
+        alternatives=alternatives,
+    )
+
+
+def rises(gauge: SampleSeries) -> dict[str, float | None]:
+    """Return the rise against the sample before and the one after."""
+    peak = gauge.incident_peak[1] if gauge.incident_peak else None
+    return {
+        "from_before": peak - gauge.incident_before[1]
+        if peak is not None and gauge.incident_before
+        else None,
+        "from_after": peak - gauge.incident_after[1] if peak is not None and gauge.incident_after else None,
+        "before": gauge.incident_before[1] if gauge.incident_before else None,
+        "after": gauge.incident_after[1] if gauge.incident_after else None,
+    }
+
+
+def other_failures(signals: Signals, pool: FailureGroup | None) -> Iterator[Finding]:
+    """Name the other kinds of failures inside the window, most first."""
+    told = (*REDIS, "app_error", "webhook_delivery", "server_limit", "http_error")
+    done = {(replica_of(pool.service), pool.signature)} if pool is not None else set()
+    groups = []
+    for group in sorted(signals.facts[Failures].groups, key=lambda item: -item.failures):
+        kind = (replica_of(group.service), group.signature)
+        if group.family not in told and kind not in done:
+            done.add(kind)
+            groups.append(group)
+    for group in groups[:3]:
+        rows = in_window(signals, group)
+        if rows.height:
+            yield Finding(
+                "mechanism.other",
+                "mechanism",
+                Grade.VERIFIED,
+                {
+                    "group": group,
+                    **called(signals, group),
+                    "n": int(rows["sure"].sum()),
+                    "most": rows.height,
+                    "title": signals.known.signatures[group.signature].title,
+                },
+                places(rows, 2),
+            )

@@ -1,0 +1,196 @@
+"""The summary: in a few sentences what matters most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.findings import capacity
+from forensics.findings.needs import refused_needs
+from forensics.findings.primary import (
+    completed,
+    coverage_refs,
+    edge_refs,
+    in_window,
+    locks_near,
+    lossy,
+    main_pool,
+    places,
+    pool_values,
+    stall_of,
+    stall_refs,
+    stalls_in_window,
+)
+from forensics.findings.signals import SECOND, replica_of
+from forensics.model.facts import Coverage, Failures, Impact, Probes, Samples, Sessions, Watch
+from forensics.model.finding import Finding, Grade, Judgement, Need, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forensics.findings.signals import Signals
+    from forensics.model.source import Ref
+
+ASK_BEYOND = {"app_pool_exhausted": "holder", "db_slots_exhausted": "slots", "redis_failed": "redis"}
+"""What stays open although a mechanism is found: who held it, or why it did not answer."""
+CAUSES = (
+    "db_slots_exhausted",
+    "db_slow_or_locked",
+    "redis_failed",
+    "service_restarted",
+    "out_of_memory",
+    "db_down",
+)
+"""What is named as the mechanism where no pool ran out and nothing stood still: what is confirmed first."""
+
+
+def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
+    """Say in a few sentences what matters most."""
+    incident = signals.primary
+    if incident is None:
+        yield from quiet(signals)
+        return
+    found = signals.facts[Impact]
+    failed, hit = found.failed, hit_services(signals)
+    yield Finding(
+        "summary.window", "summary", Grade.DERIVED,
+        {
+            "incident": incident, "service": hit, "last": signals.window[1], "failed": failed, "completed": completed(signals) if hit == signals.unit else found.completed,
+            "clients": len(found.clients), "lossy": lossy(signals),
+        }, edge_refs(incident),
+    )  # fmt: skip
+    yield from summary_cause(signals, verdicts)
+    gaps = [gap for gap in signals.facts[Watch].gaps if gap.inside or gap.overlapping]
+    if gaps:
+        yield Finding(
+            "summary.blind",
+            "summary",
+            Grade.VERIFIED,
+            {"gap": gaps[0], "n": len(gaps[0].inside) + len(gaps[0].overlapping)},
+            gaps[0].refs,
+        )
+    key, needs = greatest_unknown(signals, verdicts)
+    if key:
+        yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, {"what": key}, needs=needs[:1])
+
+
+def hit_services(signals: Signals) -> str:
+    """Return whose requests failed: the service that the report is about where any did, else those whose log shows some."""
+    named = {route.service for route in signals.facts[Impact].routes}
+    if not named or signals.unit in named:
+        return signals.unit
+    return ", ".join(sorted({replica_of(name) for name in named}))
+
+
+def quiet(signals: Signals) -> Iterator[Finding]:
+    """Say that there is no incident, of what, and what was seen all the same."""
+    refs = coverage_refs(signals)
+    records = sum(source.records for source in signals.evidence.sources)
+    first = next(anything(signals), None)
+    if refs:
+        rows = signals.facts[Failures].rows
+        values = {
+            "service": signals.unit, "first": signals.window[0], "last": signals.window[1], "probed": bool(signals.watchers()),
+            "single": int(rows.filter(pl.col("service") == signals.unit)["sure"].sum()),
+        }  # fmt: skip
+        yield Finding(
+            "summary.quiet",
+            "summary",
+            Grade.NO_SIGN,
+            values,
+            refs,
+            scope="the sources given, over their coverage",
+        )
+    elif records and first:
+        yield Finding("summary.unassigned", "summary", Grade.VERIFIED, {"records": records}, (first,))
+    for gap in signals.facts[Watch].gaps[:1]:
+        yield Finding("alert.blind", "summary", Grade.VERIFIED, {"gap": gap}, gap.refs)
+
+
+def anything(signals: Signals) -> Iterator[Ref]:
+    """Yield places of what was read: lines of services, samples, sessions, results of monitors."""
+    yield from (cover.first_ref for cover in signals.facts[Coverage].services)
+    yield from (ref for gauge in signals.facts[Samples].series for ref in gauge.refs.values())
+    yield from (snapshot.ref for snapshot in signals.facts[Sessions].snapshots)
+    yield from (due.ref for series in signals.facts[Probes].series for due in series.dues if due.ref)
+
+
+def summary_pool(signals: Signals) -> Iterator[Finding]:
+    """Count the waits for the main pool, beside the server's refusals where both limits were met."""
+    pool = main_pool(signals)
+    if pool is None:
+        return
+    rows = in_window(signals, pool)
+    both = capacity.both_limits(signals)
+    if both:
+        refs = both.pop("refs")
+        yield Finding("summary.both", "summary", Grade.VERIFIED, both, refs)
+    elif rows.height:
+        yield Finding(
+            "summary.pool", "summary", Grade.VERIFIED, pool_values(signals, pool, rows), places(rows)
+        )
+
+
+def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
+    """Name the mechanism with its grade, in one or two sentences."""
+    pool = main_pool(signals)
+    yield from summary_pool(signals)
+    stall = stall_of(signals)
+    if stall is not None:
+        stalls = stalls_in_window(signals)
+        total = sum((item.end or signals.window[1]) - item.start for item in stalls) / SECOND
+        yield Finding(
+            "summary.stall",
+            "summary",
+            Grade.INFERRED,
+            {"n": len(stalls), "total": total, "open": any(item.end is None for item in stalls)},
+            stall_refs(stall),
+        )
+    holder = summary_holder(signals, pool=pool is not None)
+    if holder is not None:
+        yield holder
+    elif pool is None and stall is None:
+        yield from summary_verdict(verdicts)
+
+
+def summary_holder(signals: Signals, *, pool: bool) -> Finding | None:
+    """Name who held what others waited for: by the server's log, else by a snapshot of its sessions."""
+    grade = Grade.INFERRED if pool else Grade.VERIFIED
+    held = next(iter(locks_near(signals)), None)
+    if held is not None:
+        values = {"group": held, "n": len(held.waiters), "pool": pool}
+        return Finding("summary.locks", "summary", grade, values, held.refs[:3])
+    snapshot = next((one for one in signals.snapshots if one.blockers), None)
+    if snapshot is None:
+        return None
+    values = {"snapshot": snapshot, "blocker": snapshot.blockers[0], "pool": pool}
+    return Finding("summary.blocker", "summary", grade, values, snapshot.blockers[0].refs[:3])
+
+
+def summary_verdict(verdicts: dict[str, Judgement]) -> Iterator[Finding]:
+    """Say the surest cause where nothing more special is told."""
+    told = [verdicts[name] for name in CAUSES]
+    for verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED):
+        for judgement in told:
+            if judgement.verdict is verdict:
+                grade = Grade.VERIFIED if verdict is Verdict.CONFIRMED else Grade.INFERRED
+                yield Finding(f"why.{judgement.why}", "summary", grade, judgement.values, judgement.supports)
+                return
+
+
+def greatest_unknown(signals: Signals, verdicts: dict[str, Judgement]) -> tuple[str | None, tuple[Need, ...]]:
+    """Return the open question that matters most for the mechanism found, with what would answer it."""
+    for name, key in ASK_BEYOND.items():
+        if verdicts[name].verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED):
+            return key, refused_needs(signals, "db_slow_or_locked" if key == "holder" else name)
+    for name in (
+        "process_stalled",
+        "db_slots_exhausted",
+        "out_of_memory",
+        "host_frozen_or_clock_jump",
+        "resource_exhausted",
+    ):
+        if verdicts[name].verdict is Verdict.NOT_DETERMINED and verdicts[name].needs:
+            return name, verdicts[name].needs
+    return None, ()
