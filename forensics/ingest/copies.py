@@ -114,28 +114,51 @@ def find(frames: dict[str, pl.DataFrame], sources: list[Source]) -> pl.DataFrame
 
 
 def agreeing(sketch: pl.DataFrame, name: str, rank: dict[int, int]) -> pl.DataFrame:
-    """Return (source, name, of): what a source calls so, another holds too; the richer one stays."""
+    """Return (source, name, of): what a source calls so, another holds too; the richer one stays.
+
+    Inputs that say the same throughout are compared once, by the richest of them: a thousand identical files are
+    a thousand copies, not half a million pairs.
+    """
     minutes = sketch.group_by("source", name, "minute", "lane").agg(pl.col("n").sum(), pl.col("hash").sum())
-    size = minutes.group_by("source", name).agg(minutes=pl.len(), lines=pl.col("n").sum())
-    pairs = minutes.join(minutes, on=[name, "minute", "lane"], suffix="_b").filter(
+    minutes = minutes.rename({name: "name"}).sort("source", "name", "minute", "lane")
+    sizes = minutes.group_by("source", "name", maintain_order=True).agg(
+        lines=pl.col("n").sum(),
+        said=pl.struct("minute", "lane", "n", "hash").hash().sum(),
+        rank=pl.col("source").first().replace_strict(rank, return_dtype=pl.Int64),
+    )
+    alike = sizes.sort("rank", "source").with_columns(head=pl.col("source").first().over("name", "said"))
+    heads = minutes.join(alike.filter(pl.col("source") == pl.col("head")), on=["source", "name"], how="semi")
+    found = richer(heads, sizes)
+    of_heads = found.rename({"source": "head", "of": "further"})
+    same = alike.filter(pl.col("source") != pl.col("head")).join(of_heads, on=["head", "name"], how="left")
+    same = same.select("source", "name", of=pl.coalesce("further", "head"))
+    return pl.concat([found, same]).sort("source", "name")
+
+
+def richer(minutes: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
+    """Return (source, name, of): the first other source that says the same in nearly all common minutes and is richer."""
+    place = ["name", "minute", "lane"]
+    pair = ["source", "source_b", "name"]
+    same = minutes.join(minutes, on=[*place, "n", "hash"], suffix="_b").filter(
         pl.col("source") != pl.col("source_b")
     )
-    agree = pairs.group_by("source", "source_b", name).agg(
-        common=pl.len(), same=((pl.col("n") == pl.col("n_b")) & (pl.col("hash") == pl.col("hash_b"))).sum()
+    same = same.group_by(pair).agg(same=pl.len())
+    other = minutes.select(*place, source_b="source")
+    common = same.join(minutes, on=["source", "name"]).join(other, on=["source_b", *place])
+    agree = same.join(common.group_by(pair).agg(common=pl.len()), on=pair)
+    agree = agree.filter(pl.col("same") >= SAME * pl.col("common"))
+    both = agree.join(sizes, on=["source", "name"]).join(
+        sizes, left_on=["source_b", "name"], right_on=["source", "name"], suffix="_b"
     )
-    agree = agree.filter((pl.col("same") >= SAME * pl.col("common")) & (pl.col("same") > 0))
-    joined = agree.join(size, on=["source", name]).join(
-        size, left_on=["source_b", name], right_on=["source", name], suffix="_b"
+    order = [("rank", 1), ("lines", -1), ("source", 1)]
+    worse, tied = pl.lit(value=False), pl.lit(value=True)
+    for column, sign in order:
+        mine, theirs = (pl.col(column).cast(pl.Int64) * sign, pl.col(f"{column}_b").cast(pl.Int64) * sign)
+        worse, tied = worse | (tied & (mine > theirs)), tied & (mine == theirs)
+    first = both.filter(worse).sort("source", "source_b", "name")
+    return first.unique(subset=["source", "name"], keep="first", maintain_order=True).select(
+        "source", "name", of="source_b"
     )
-    rows = [
-        (row["source"], row[name], row["source_b"])
-        for row in joined.sort("source", "source_b", name).iter_rows(named=True)
-        if (rank[row["source"]], -row["lines"], row["source"])
-        > (rank[row["source_b"]], -row["lines_b"], row["source_b"])
-    ]
-    return pl.DataFrame(
-        rows, schema={"source": pl.UInt16, "name": pl.String, "of": pl.UInt16}, orient="row"
-    ).unique(subset=["source", "name"], keep="first", maintain_order=True)
 
 
 def unit_names(idents: pl.DataFrame) -> pl.DataFrame:

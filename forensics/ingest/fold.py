@@ -7,7 +7,7 @@ copies of the same entries are taken out. The order of shards plays no part.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -50,10 +50,11 @@ def settle(
     seldom = sparse(frames["arrivals"], frames["saturated"])
     twice = copies.twice({"arrivals": seldom, "hits": frames["hits"]}, found)
     frames = buffered.placed(capped(copies.without(frames, found)) | {"twice": twice})
+    parts = by_source(frames)
     sources = tuple(
         describe(
             source,
-            frames,
+            {name: part.get((source.index,), frames[name].clear()) for name, part in parts.items()},
             spans.get(source.index, (None, None)),
             found,
             has_lines=lines_count.get(source.index, False),
@@ -250,11 +251,23 @@ def sparse(arrivals: pl.DataFrame, saturated: pl.DataFrame) -> pl.DataFrame:
     ).sort("source", "line")
 
 
-def precision(frames: dict[str, pl.DataFrame], here: pl.Expr) -> str:
+TIMED = ("beats", "samples", "sessions", "poolers")
+"""Frames of what is no line and has a time."""
+
+
+def by_source(frames: dict[str, pl.DataFrame]) -> dict[str, dict[tuple[Any, ...], pl.DataFrame]]:
+    """Part what sources are described from, once: asking each frame for each of many sources takes their square."""
+    return {
+        name: frames[name].partition_by("source", as_dict=True)
+        for name in ("shards", "formats", "sketch", "seconds", *TIMED)
+    }
+
+
+def precision(mine: dict[str, pl.DataFrame]) -> str:
     """Return the unit in which all times of a source are whole: s, ms or us; nothing where none is dated."""
     parts = [
-        frames["seconds"].filter(here).select(at=pl.concat_list("first_us", "last_us")).explode("at"),
-        *[frames[name].filter(here).select(at="ts") for name in ("beats", "samples", "sessions", "poolers")],
+        mine["seconds"].select(at=pl.concat_list("first_us", "last_us")).explode("at"),
+        *[mine[name].select(at="ts") for name in TIMED],
     ]
     times = pl.concat(parts)["at"].drop_nulls()
     if not len(times):
@@ -266,29 +279,27 @@ def precision(frames: dict[str, pl.DataFrame], here: pl.Expr) -> str:
 
 def describe(
     source: Source,
-    frames: dict[str, pl.DataFrame],
+    mine: dict[str, pl.DataFrame],
     edges: tuple[int | None, int | None],
     copied: pl.DataFrame,
     *,
     has_lines: bool,
 ) -> Source:
-    """Fill in what the report lists about a source."""
-    here = pl.col("source") == source.index
-    shards = frames["shards"].filter(here)
+    """Fill in what the report lists about a source, from its rows of each frame (``mine``)."""
+    shards = mine["shards"]
     if not shards.height:
         return source
     sums = shards.select(
         pl.col("lines", "records", "in_records", "blank", "unparsed", "undated").cast(pl.Int64).sum()
     ).row(0, named=True)
     found = (
-        frames["formats"]
-        .filter(here)
+        mine["formats"]
         .group_by("format")
         .agg(pl.col("n").sum())
         .sort(["n", "format"], descending=[True, False])
     )
-    of = copied.filter(here)
-    services = frames["sketch"].filter(here)["service"].drop_nulls().unique().sort().to_list()
+    of = copied.filter(pl.col("source") == source.index)
+    services = mine["sketch"]["service"].drop_nulls().unique().sort().to_list()
     whole_copy = of.filter("whole").height and not set(services) - set(of.filter("whole")["service"])
     limits = source.limits
     if of.height and not whole_copy:
@@ -303,7 +314,7 @@ def describe(
         limits += (f"{sums['undated']} records have no readable time and are not placed on the timeline",)
     return replace(
         source,
-        precision=precision(frames, here),
+        precision=precision(mine),
         message_formats=tuple(found["format"]),
         first_us=edges[0],
         last_us=edges[1],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics import pipeline
+from forensics.ingest import copies
 from forensics.pipeline import Options
 
 if TYPE_CHECKING:
@@ -103,3 +104,41 @@ def test_other_lines_of_the_same_time_are_no_copies(tmp_path: Path) -> None:
     (tmp_path / "b.log").write_text(text, encoding="utf-8")
 
     assert counted(read(tmp_path)) == {"crm-api": 60, "uvicorn": 60}
+
+
+def test_a_thousand_identical_inputs_are_copies_of_the_richest() -> None:
+    """Those who say the same throughout are all copies of one, and who says something else is none."""
+    told = pl.DataFrame({"minute": [1, 2, 3], "lane": [0, 0, 0], "n": [5, 6, 7], "hash": [11, 12, 13]})
+    other = told.with_columns(pl.col("hash") + 1)
+    sketch = pl.concat(
+        [
+            (told if source < 2_000 else other).with_columns(
+                source=pl.lit(source, dtype=pl.UInt16),
+                service=pl.lit("api"),
+                hash=pl.col("hash").cast(pl.UInt64),
+            )
+            for source in range(2_001)
+        ],
+        how="diagonal_relaxed",
+    )
+    rank = dict.fromkeys(range(2_001), 8) | {7: 0}
+    found = copies.agreeing(sketch, "service", rank)
+
+    assert found.height == 1_999
+    assert found["of"].unique().to_list() == [7]
+    assert not {7, 2_000} & set(found["source"])
+
+
+def test_copies_of_a_part_are_copies_of_the_whole() -> None:
+    """Two equal parts of a longer input are counted in it, not in each other."""
+    rows = [(source, minute) for source, end in ((0, 3), (1, 9), (2, 3)) for minute in range(end)]
+    sketch = pl.DataFrame(
+        {
+            "source": pl.Series([source for source, _ in rows], dtype=pl.UInt16),
+            "service": ["api"] * len(rows), "minute": [minute for _, minute in rows], "lane": [0] * len(rows),
+            "n": [2] * len(rows), "hash": pl.Series([90 + minute for _, minute in rows], dtype=pl.UInt64),
+        }
+    )  # fmt: skip
+    found = copies.agreeing(sketch, "service", dict.fromkeys(range(3), 8))
+
+    assert found.rows() == [(0, "api", 1), (2, "api", 1)]
