@@ -23,7 +23,7 @@ from forensics.report.masking import PSEUDONYM, Masker, numberless
 from forensics.report.render import markdown
 from forensics.sources import casefile, clock, companions, streams
 from forensics.sources.discovery import Input, discover, natural
-from forensics.sources.limits import Limits
+from forensics.sources.limits import limits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -108,7 +108,7 @@ def options_of(said: Stated, own: Own) -> pipeline.Options:
             raise UsageError(f"{told} {option}", where=said.name, remedy=remedy)
     return pipeline.Options(
         tz=said.tz, lang=said.lang, case=own.case, since=said.since, until=said.until, units=said.units, signatures=own.signatures, formats=own.formats,
-        limits=Limits(total=said.unpack_limit) if said.unpack_limit else Limits(), tick=own.tick,
+        limits=limits_of(said.unpack_limit), tick=own.tick,
     )  # fmt: skip
 
 

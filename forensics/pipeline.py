@@ -124,7 +124,6 @@ def deployed(inputs: list[str], case_file: casefile.CaseFile, options: Options) 
 
 def stated(options: Options) -> dict[str, Any]:
     """Return what a report states of its options: all that is needed to make it again from the same inputs."""
-    limit = None if options.limits == streams.Limits() else options.limits.total
     return {
         "tz": options.tz,
         "lang": options.lang,
@@ -134,7 +133,7 @@ def stated(options: Options) -> dict[str, Any]:
         "case": hashed([options.case])[0] if options.case else None,
         "signatures": hashed(catalogue.files(options.signatures)),
         "formats": hashed(catalogue.files(options.formats)),
-        "unpack_limit": limit,
+        "unpack_limit": options.limits.said() or None,
     }
 
 

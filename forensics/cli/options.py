@@ -21,17 +21,26 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-class Size(click.ParamType[int]):
-    """A number of bytes, with K, M, G or T for the powers of 1024."""
+class Bound(click.ParamType[tuple[str, int]]):
+    """A limit of unpacking: a number of bytes, with K, M, G or T for the powers of 1024, or a limit by its name."""
 
-    name = "size"
+    name = "limit"
+    form = re.compile(r"(?:(size|ratio|members|depth)\s*=\s*)?(\d{1,15})\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number."""
-        found = re.fullmatch(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", str(value).strip(), re.IGNORECASE)
-        if found is None or not int(found[1]):
-            self.fail(f"{value!r} is no size; give a number of bytes such as 200G", param, ctx)
-        return int(int(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
+        """Return the limit's name and number."""
+        found = self.form.fullmatch(str(value).strip())
+        if found is None or not int(found[2]):
+            self.fail(
+                f"{value!r} is no limit; give a number of bytes such as 200G, or ratio=5000, members=200000, depth=5",
+                param,
+                ctx,
+            )
+        return (found[1] or "size").lower(), int(
+            int(found[2]) * 1024 ** " KMGT".index(found[3].upper() or " ")
+        )
 
 
 SHARED = (
@@ -75,9 +84,11 @@ SHARED = (
     ),
     click.option(
         "--unpack-limit",
-        type=Size(),
-        metavar="SIZE",
-        help="Bytes that one input may unpack to, e.g. 200G (default 64G).",
+        "unpack_limits",
+        type=Bound(),
+        multiple=True,
+        metavar="[NAME=]N",
+        help="What one input may unpack to: 200G or size=200G (default 64G), ratio=N (2000 to 1), members=N (50000), depth=N (3); may be given several times.",
     ),
     click.option(
         "--dialect",
@@ -112,12 +123,13 @@ def build(**said: Any) -> Options:
     """Turn the shared options into the pipeline's."""
     from forensics.model.errors import UsageError
     from forensics.pipeline import Options
-    from forensics.sources.streams import SHARD_BYTES, Limits
+    from forensics.sources.limits import limits_of
+    from forensics.sources.streams import SHARD_BYTES
 
     if said["engine"] != "local":
         raise UsageError("only local is available yet", where="--engine", remedy="leave the option out")
     return Options(
         tz=said["tz"], lang=said["lang"], case=said["case"], since=said["since"], until=said["until"], units=tuple(said["units"]), signatures=tuple(said["signatures"]),
         formats=tuple(said["formats"]),
-        shard_size=said["shard_size"] or SHARD_BYTES, limits=Limits(total=said["unpack_limit"]) if said["unpack_limit"] else Limits(), tick=said.get("tick"),
+        shard_size=said["shard_size"] or SHARD_BYTES, limits=limits_of(dict(said["unpack_limits"])), tick=said.get("tick"),
     )  # fmt: skip

@@ -308,7 +308,8 @@ class Page:
         for key in ("signatures", "formats"):
             words += [f"--{key}", "DIR"] if said.get(key) else []
         if all:
-            words += ["--unpack-limit", str(said["unpack_limit"])] if said.get("unpack_limit") else []
+            for name, bound in (said.get("unpack_limit") or {}).items():
+                words += ["--unpack-limit", f"{name}={bound}"]
             words += ["--no-redact"] if said.get("redact") is False else []
         return "".join(f" {shlex.quote(word)}" for word in words)
 

@@ -29,6 +29,7 @@ UNLISTED = re.compile(r"^\D{0,40}?(\d+) [^|\n]*`--evidence FILE`", re.MULTILINE)
 HEADING = re.compile(r"^## ", re.MULTILINE)
 WRITTEN = re.compile(r"\bforensics (\d[\w.+-]*?)[,.]?(?: .*?`([0-9a-f]{6,64})`.*)?$", re.MULTILINE)
 CHART = re.compile(r"\]\(([^()\s]+\.svg)\)")
+LIMIT = re.compile(r"(size|ratio|members|depth)=([1-9]\d{0,15})")
 CUT = re.compile(r"… \(\+\d+\)$")
 VALUES = {
     "--tz": "tz",
@@ -75,7 +76,8 @@ class Stated:
     signatures: bool = False
     """Were signatures of one's own used?"""
     formats: bool = False
-    unpack_limit: int | None = None
+    unpack_limit: dict[str, int] = field(default_factory=dict)
+    """Limits of unpacking that were raised, by name."""
     redact: bool = True
     sources: tuple[StatedSource, ...] = ()
     unlisted: int = 0
@@ -138,13 +140,27 @@ def of_document(document: dict[str, Any], name: str) -> Stated:
         case=str(case.get("name")) if case else None,
         signatures=bool(typed(options, "signatures", list, name)),
         formats=bool(typed(options, "formats", list, name)),
-        unpack_limit=typed(options, "unpack_limit", int, name),
+        unpack_limit=raised(options, name),
         redact=options.get("redact") is not False,
         sources=tuple(source(row, name) for row in document["sources"]),
         version=typed(tool, "version", str, name, where="tool"),
         signatures_sha256=typed(tool, "signatures_sha256", str, name, where="tool"),
         charts=tuple(map(str, charts[:MOST_CHARTS])) if isinstance(charts, list) else (),
     )  # fmt: skip
+
+
+def raised(options: dict[str, Any], name: str) -> dict[str, int]:
+    """Return the limits of unpacking that a report.json states."""
+    limits = typed(options, "unpack_limit", dict, name) or {}
+    return spelled([f"{key}={value}" for key, value in limits.items()], name)
+
+
+def spelled(words: list[str], name: str) -> dict[str, int]:
+    """Return limits of unpacking from the words of a command."""
+    found = [LIMIT.fullmatch(word) for word in words]
+    if not all(found):
+        raise UsageError("states a limit of unpacking that is none", where=name, remedy=REMEDY)
+    return {one[1]: int(one[2]) for one in found if one}
 
 
 def typed(table: dict[str, Any], key: str, kind: type, name: str, where: str = "options") -> Any:
@@ -175,12 +191,11 @@ def of_page(page: str, name: str) -> Stated:
     said = arguments(commands[-1], name)
     part = next((part for part in HEADING.split(page) if HASHED.search(part)), "")
     left = UNLISTED.search(part)
-    limit = next(iter(said["unpack_limit"]), "")
     return Stated(
         name, None, page,
         **{key: next(iter(said[key]), None) for key in ("tz", "lang", "since", "until", "case")},
         units=tuple(said["unit"]), signatures=bool(said["signatures"]), formats=bool(said["formats"]),
-        unpack_limit=int(limit) if limit.isdecimal() else None, redact=not said["no_redact"],
+        unpack_limit=spelled(said["unpack_limit"], name), redact=not said["no_redact"],
         sources=tuple(StatedSource(None, shown_name(cell), digits) for cell, digits in ROW.findall(part)),
         unlisted=int(left[1]) if left else 0, version=written[-1][1], signatures_sha256=written[-1][2],
         charts=tuple(unquote(link) for link in CHART.findall(page)[:MOST_CHARTS]),

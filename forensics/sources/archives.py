@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forensics.sources import sevenzips, streams, tars, zips
-from forensics.sources.limits import DEFAULT, Limits
+from forensics.sources.limits import DEFAULT, RAISE_DEPTH, Limits
 from forensics.sources.members import Budget, Contents, Member
 from forensics.sources.spool import NoRoomError
 
@@ -71,9 +71,7 @@ def opened(contents: Contents, member: Member) -> list[Member]:
     if kind is None:
         return [member]
     if contents.depth >= contents.limits.depth:
-        why = (
-            f"an archive inside {contents.depth} others, deeper than is looked; unpack it and give the folder"
-        )
+        why = f"an archive inside {contents.depth} others, deeper than is looked; {RAISE_DEPTH}"
         return [replace(member, trouble=why)]
     found = unfolded(Contents(member.path, contents.limits, contents.budget, contents.depth + 1), kind)
     return [replace(part, name=f"{member.name}!{part.name}".rstrip("!")) for part in found]

@@ -13,7 +13,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from forensics.sources.limits import DEFAULT, RAISE, Damage, Limits
+from forensics.sources.limits import DEFAULT, RAISE_RATIO, RAISE_SIZE, Damage, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -330,7 +330,7 @@ def reason(error: Exception) -> str:
 def beyond(given: int, packed: int, limits: Limits) -> str | None:
     """Say which limit unpacked bytes pass."""
     if given > limits.total:
-        return f"unpacking stopped after {given:,} bytes: the limit is {limits.total:,}; {RAISE}"
+        return f"unpacking stopped after {given:,} bytes: the limit is {limits.total:,}; {RAISE_SIZE}"
     if given > limits.granted and given > limits.ratio * max(packed, 1):
-        return f"unpacking stopped after {given:,} bytes: they come from {packed:,}, more than {limits.ratio:,} to 1, which no log does; unpack it yourself and give the result"
+        return f"unpacking stopped after {given:,} bytes: they come from {packed:,}, more than {limits.ratio:,} to 1, which no log does; {RAISE_RATIO}"
     return None

@@ -8,9 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-RAISE = "give --unpack-limit to raise it"
+NAMES = {"size": "total", "ratio": "ratio", "members": "members", "depth": "depth"}
+"""What ``--unpack-limit`` calls each limit."""
+RAISE_SIZE = "give --unpack-limit size=N to raise it"
+RAISE_RATIO = "give --unpack-limit ratio=N to raise it"
+RAISE_MEMBERS = "give --unpack-limit members=N to raise it"
+RAISE_DEPTH = "give --unpack-limit depth=N to raise it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,19 @@ class Limits:
     """Members of one archive; a collection of a whole host's diagnostics has 10 to 30 thousand."""
     depth: int = 3
     """Archives inside archives, and compressions around one another."""
+
+    def said(self) -> dict[str, int]:
+        """Return the limits that are not the usual ones, by what ``--unpack-limit`` calls them."""
+        return {
+            name: value
+            for name, key in NAMES.items()
+            if (value := getattr(self, key)) != getattr(DEFAULT, key)
+        }
+
+
+def limits_of(said: Mapping[str, int]) -> Limits:
+    """Return limits, the usual ones where nothing is said."""
+    return Limits(**{NAMES[name]: value for name, value in said.items()})
 
 
 DEFAULT = Limits()

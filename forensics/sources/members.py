@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
 from forensics.sources import streams
-from forensics.sources.limits import RAISE, Limits
+from forensics.sources.limits import RAISE_MEMBERS, RAISE_RATIO, RAISE_SIZE, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ class Contents:
         """Put a member on record; False when the archive passes a limit, after which nothing more is taken."""
         if not self.budget.members:
             self.trouble.append(
-                f"more than {self.limits.members:,} members: the first were read; give the folder that it unpacks to"
+                f"more than {self.limits.members:,} members: the first were read; {RAISE_MEMBERS}"
             )
             return False
         unique = self.unique(name)
@@ -90,7 +90,7 @@ class Contents:
         if size <= self.budget.size:
             return True
         self.trouble.append(
-            f"it unpacks to more than {self.limits.total:,} bytes: the members up to there were read; {RAISE}"
+            f"it unpacks to more than {self.limits.total:,} bytes: the members up to there were read; {RAISE_SIZE}"
         )
         return False
 
@@ -137,7 +137,7 @@ def too_dense(packed: int, size: int, limits: Limits) -> bool:
 
 def dense(packed: int, size: int, limits: Limits) -> str:
     """Say so."""
-    return f"it unpacks from {packed:,} to {size:,} bytes, more than {limits.ratio:,} to 1, which no log does; unpack it yourself and give the result"
+    return f"it unpacks from {packed:,} to {size:,} bytes, more than {limits.ratio:,} to 1, which no log does; {RAISE_RATIO}"
 
 
 def sane_time(seconds: float, contents: Contents) -> int:

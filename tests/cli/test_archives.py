@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import lzma
 import shutil
 import tarfile
 import zipfile
@@ -19,6 +20,18 @@ if TYPE_CHECKING:
 
 INPUTS = Path(__file__).parents[2] / "fixtures" / "incidents" / "s2-pool-threadpool-gate" / "inputs"
 CASE = INPUTS.parent / "case.toml"
+
+
+LINE = b'{"log":"request 1\\n","stream":"stdout","time":"2026-11-29T12:00:00.5Z"}\n'
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """Return a zip of files."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return held.getvalue()
 
 
 def pack(kind: str, target: Path) -> Path:
@@ -97,7 +110,53 @@ def test_unpack_limit(size: str, run: Callable[..., Any], tmp_path: Path, *, rea
     assert any("--unpack-limit" in limit for limit in row["limits"]) is not read
 
 
-@pytest.mark.parametrize("size", ["0", "-1", "many", "1X", "", "1.5G"])
+NESTED = "inner!deeper!deepest!a.log"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ([], ["depth=N"]),
+        (["depth=4"], []),
+        (["depth=4", "members=2"], ["members=N"]),
+        (["depth=4", "MEMBERS = 2000"], []),
+        (["depth=4", "size=20"], ["size=N"]),
+    ],
+)
+def test_each_limit_of_unpacking_can_be_raised(
+    bounds: list[str], said: list[str], run: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Depth and members have options as the size has, and what meets a limit names the one that raises it."""
+    data = zipped({"a.log": LINE, "b.log": LINE.replace(b"request 1", b"request 2")})
+    for name in ("deepest", "deeper", "inner"):
+        data = zipped({f"{name}.zip": data})
+    path = tmp_path / "logs.zip"
+    path.write_bytes(data)
+    options = [word for bound in bounds for word in ("--unpack-limit", bound)]
+    rows = json.loads(run("sources", path, "--format", "json", *options).out)
+    told = " ".join(str(row["skipped"] or "") + " ".join(row["limits"]) for row in rows)
+
+    assert [name for name in ("depth=N", "members=N", "size=N", "ratio=N") if name in told] == said
+    assert (sum(row["records"] for row in rows) == 2) is not bool(said)
+
+
+def test_a_bomb_of_one_byte_is_stopped_and_the_ratio_can_be_raised(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    """A stream that unpacks to more than 2000 times its size is left where it passes that; the option reads on."""
+    path = tmp_path / "zeros.log.xz"
+    path.write_bytes(lzma.compress(LINE + b"\0" * (300 << 20), preset=0))
+    stopped, read = (
+        json.loads(run("sources", path, "--format", "json", *options).out)[0]
+        for options in ([], ["--unpack-limit", "ratio=20000"])
+    )
+
+    assert any("ratio=N" in limit for limit in stopped["limits"])
+    assert not any("ratio=N" in limit for limit in read["limits"])
+    assert stopped["records"] == read["records"] == 1
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "many", "1X", "", "1.5G", "width=3", "depth="])
 def test_bad_unpack_limit(size: str, run: Callable[..., Any], good: Path) -> None:
     """What is no size is a usage error with an example."""
     done = run("sources", good, "--unpack-limit", size)

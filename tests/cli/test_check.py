@@ -76,6 +76,7 @@ def test_a_report_agrees_with_its_inputs(run, report, good, file) -> None:
         ["--unit", "worker@1.service", "--unit", "uvicorn"],
         ["--no-redact"],
         ["--lang", "en", "--unpack-limit", "1G"],
+        ["--unpack-limit", "members=9", "--unpack-limit", "size=2G"],
     ],
     ids=" ".join,
 )

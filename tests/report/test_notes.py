@@ -278,7 +278,7 @@ def test_the_walk_finds_remarks_of_every_kind() -> None:
         "it has no tables heartbeat and monitor",
         "export it again",
         "the {} stream is damaged after {} bytes ({}); what lies before was used",
-        "unpacking stopped after {} bytes: the limit is {}; give --unpack-limit to raise it",
+        "unpacking stopped after {} bytes: the limit is {}; give --unpack-limit size=N to raise it",
         "the lines carry no year: {} for the last ones, because {}",
         "+05:30 (India), +01:00 (Ireland) or +02:00 (Israel)",
         "times carry no zone and are taken as {}: give --tz or a timezone in case.toml",

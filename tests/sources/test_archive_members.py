@@ -228,7 +228,7 @@ class TestKind:
 
         items = opened(tmp_path, zipped({"1.x": tar({"2.x": zipped({"3.x": inner})})}), name="deeper")
         assert troubles(items) == {
-            "deeper!1.x!2.x!3.x": "an archive inside 3 others, deeper than is looked; unpack it and give the folder"
+            "deeper!1.x!2.x!3.x": "an archive inside 3 others, deeper than is looked; give --unpack-limit depth=N to raise it"
         }
 
 
@@ -464,7 +464,7 @@ def test_bomb_in_a_zip(tmp_path: Path) -> None:
     )
     assert contents(items) == {"in!a.log": b"ok\n"}
     assert troubles(items)["in!bomb.log"].endswith(
-        "more than 2,000 to 1, which no log does; unpack it yourself and give the result"
+        "more than 2,000 to 1, which no log does; give --unpack-limit ratio=N to raise it"
     )
 
 

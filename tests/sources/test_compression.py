@@ -157,7 +157,7 @@ def test_bomb_stops_at_the_total() -> None:
 
     assert 3 << 20 < given <= 4 << 20
     assert damage.notes == [
-        f"unpacking stopped after {given:,} bytes: the limit is 3,145,728; give --unpack-limit to raise it"
+        f"unpacking stopped after {given:,} bytes: the limit is 3,145,728; give --unpack-limit size=N to raise it"
     ]
 
 
