@@ -16,7 +16,7 @@ from forensics.findings import diagnose, hypotheses
 from forensics.formats import definition
 from forensics.formats.heads import ANSI
 from forensics.formats.transports import journald_live
-from forensics.ingest import fold, gaps, plan
+from forensics.ingest import fold, gaps, plan, recognised
 from forensics.ingest.digest import find_hits, number
 from forensics.ingest.understand import name_services, rows, understand
 from forensics.model import texts
@@ -498,8 +498,10 @@ class Fit:
     scores: tuple[tuple[str, float], ...]
     messages: tuple[tuple[str | None, int], ...]
     """Message formats with their lines; None: lines of no known format."""
-    unknown: tuple[str, ...]
-    """The first lines of no known format."""
+    unknown: tuple[tuple[int, str], ...] = ()
+    """The first lines of no known format, with their numbers."""
+    joined: tuple[tuple[int, str], ...] = ()
+    """The first lines without a head of their own that look like no part of the record above, which takes them."""
 
 
 SHOWN = 5
@@ -516,17 +518,28 @@ def fit(name: str) -> Fit:
     if chosen == "plain":
         chosen = f"plain lines of {planned.first_format}"
     if not isinstance(planned.plug, Transport):
-        return Fit(chosen, planned.skipped, ranked, (), ())
+        return Fit(chosen, planned.skipped, ranked, ())
     whole = head[: head.rfind(b"\n") + 1] or head
     records = planned.plug.parse(whole).records
     if records is None or not records.height:
-        return Fit(chosen, planned.skipped, ranked, (), ())
-    events = understand(rows(name_services(records, ""), physical=False), formats.all_messages()).filter(
-        "starts"
-    )
+        return Fit(chosen, planned.skipped, ranked, ())
+    told = understand(rows(name_services(records, ""), physical=False), formats.all_messages())
+    events = told.filter("starts")
     counts = events.group_by("format").len().sort(["len", "format"], descending=[True, False])
-    unknown = events.filter(pl.col("format").is_null())["message"].head(SHOWN).to_list()
-    return Fit(chosen, planned.skipped, ranked, tuple(counts.iter_rows()), tuple(unknown))
+    unknown, joined = events.filter(pl.col("format").is_null()), recognised.strangers(told)
+    return Fit(
+        chosen,
+        planned.skipped,
+        ranked,
+        tuple(counts.iter_rows()),
+        placed_lines(unknown),
+        placed_lines(joined),
+    )
+
+
+def placed_lines(lines: pl.DataFrame) -> tuple[tuple[int, str], ...]:
+    """Return the first lines with their numbers."""
+    return tuple(lines.select("line", "message").head(SHOWN).iter_rows())
 
 
 @dataclass(frozen=True, slots=True)

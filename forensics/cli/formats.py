@@ -94,8 +94,14 @@ def test(
         show("lines of its beginning, by format:")
     for known, lines in fit.messages:
         show(f"  {lines:6} {known or 'of no known format'}")
-    for line in fit.unknown:
-        show(f"  ? {printable(masked(line)[:WIDEST])}")
+    for number, line in fit.unknown:
+        show(f"  ? {number}: {printable(masked(line)[:WIDEST])}")
+    if fit.joined:
+        show(
+            "lines without a head of their own that look like no part of the record above, which takes them:"
+        )
+    for number, line in fit.joined:
+        show(f"  ? {number}: {printable(masked(line)[:WIDEST])}")
     return 0
 
 
@@ -131,6 +137,9 @@ def facts(plug: Any) -> Iterator[tuple[str, str]]:
     if getattr(plug, "time", None):
         yield "time", f"{plug.time} (zone: {plug.zone})"
     if plug.unconfirmed:
-        yield "unconfirmed", "known from documents only, read leniently"
+        yield (
+            "unconfirmed",
+            "known from its documents or its source, not yet confirmed by a file of a running system; read leniently",
+        )
     if plug.reference:
         yield "reference", plug.reference

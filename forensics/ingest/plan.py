@@ -205,9 +205,11 @@ def chosen(item: Input, index: int, head: bytes, given: str | None = None) -> Pl
     ranked = scored(head)
     if ranked[0][1] < ENOUGH and head.startswith(sqlite.MAGIC):
         ranked = scored(sqlite.schema(item.path))
-    (best, score), (second, runner_up) = ranked[0], ranked[1]
+    (best, score), runner_up = ranked[0], ranked[1][1]
     choice = f"{best} {score:.2f}" if score else "no format fits any line"
-    choice += f", next {second} {runner_up:.2f}" if runner_up and second not in LAST else ""
+    # What takes any line comes near every file, and says nothing of it.
+    near = next(((name, fits) for name, fits in ranked[1:] if fits and name not in LAST), None)
+    choice += f", next {near[0]} {near[1]:.2f}" if near else ""
     if score < ENOUGH or score == runner_up:
         any_text = last_resort(head)
         if any_text is None:

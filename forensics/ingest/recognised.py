@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.formats import bare
-from forensics.formats.continued import CHAIN, CONTINUATION, EXCEPTION
+from forensics.formats.continued import CHAIN, CONTINUATION, EXCEPTION, FURTHER_BARE
 from forensics.ingest.understand import name_services
 
 if TYPE_CHECKING:
@@ -111,6 +111,12 @@ def scored(name: str, lines: bare.Head, formats: Sequence[MessageFormat], *, nea
     )
     others = {known: n - got.get(known, 0) for known, n in every.items()}
     return Stream(name, lines.total, ranked(got), ranked(others), own(got, lines.total, formats))
+
+
+def strangers(lines: pl.DataFrame) -> pl.DataFrame:
+    """Return the lines that a record takes although they look like no part of it: maybe of a format that is not known."""
+    part = f"{FURTHER_BARE}|{CONTINUATION}|{EXCEPTION}|{CHAIN}"
+    return lines.filter(~pl.col("starts") & ~pl.col("message").str.contains(part))
 
 
 def own(got: Mapping[str, int], starts: int, formats: Sequence[MessageFormat]) -> tuple[str, ...]:

@@ -64,6 +64,66 @@ def test_every_format_is_listed() -> None:
     assert re.search(r"^datadog_csv +transport +.*\[unconfirmed\]$", said, re.MULTILINE)
 
 
+UNCONFIRMED = """azure_csv azure_json betterstack_json cloudflare_health datadog_csv fluentbit_file fluentbit_json fluentd_file
+gcp_logging heroku heroku_router kong_json log4j log4j_level_first logback_default loki_api pingdom_json railway_json render_json
+splunk_csv splunk_json spring_boot uptimerobot_csv vector_json"""
+"""Formats of which no file of a running system was seen: each is taken off the list with the recorded file that confirms it."""
+
+
+def test_what_no_recorded_file_confirms_says_so() -> None:
+    """What is known from documents or source only is marked, names them, and says that it is read leniently."""
+    plugs = {**formats.all_transports(), **formats.all_messages(), **formats.all_monitors()}
+
+    assert sorted(name for name, plug in plugs.items() if plug.unconfirmed) == UNCONFIRMED.split()
+    assert [name for name in UNCONFIRMED.split() if not plugs[name].reference] == []
+    assert "not yet confirmed by a file of a running system; read leniently" in run(
+        "formats", "show", "vector_json"
+    )
+
+
+def test_unknown_lines_between_known_ones_are_listed(tmp_path: Path) -> None:
+    """`formats test` names lines that a record takes and that look like no part of it, by number; tracebacks are parts."""
+    lines = [
+        "2026-11-29 12:00:00,123 INFO app.main: started",
+        "!! something else",
+        "2026-11-29 12:00:01,123 ERROR app.main: failed",
+        "Traceback (most recent call last):",
+        '  File "x.py", line 1, in <module>',
+        "ValueError: x",
+        "2026-11-29 12:00:02,123 INFO app.main: ok",
+    ]
+    (tmp_path / "app.log").write_text("\n".join(lines) + "\n")
+    said = run("formats", "test", tmp_path / "app.log")
+
+    assert [line for line in said.splitlines() if "?" in line] == ["  ? 2: !! something else"]
+
+
+def test_unknown_lines_in_an_envelope_are_listed(tmp_path: Path) -> None:
+    """Behind a transport the lines that no message format knows have their numbers too."""
+    lines = [
+        "INFO:     Started server process [1]",
+        "hello from my program",
+        "INFO:     Waiting for application startup.",
+    ]
+    stamped = [f"2026-11-29T12:00:0{n}.123456789Z {line}\n" for n, line in enumerate(lines)]
+    (tmp_path / "api.log").write_text("".join(stamped))
+
+    assert "\n  ? 2: hello from my program\n" in run("formats", "test", tmp_path / "api.log")
+
+
+def test_a_near_miss_is_explained(tmp_path: Path) -> None:
+    """`sources -v` names the format that came next, also where one that takes any stamped line came before it."""
+    lines = [
+        "2026-11-29T12:00:00.123456789Z stdout F started",
+        "2026-11-29T12:00:00.223456789Z stdout X hello",
+        "2026-11-29T12:00:01.123456789Z stdio F third",
+    ]
+    (tmp_path / "pod.log").write_text("\n".join(lines) + "\n")
+
+    said = run("sources", "-v", tmp_path / "pod.log")
+    assert re.search(r"^s1 docker_timestamps 1\.00, next \w+ 0\.\d\d$", said, re.MULTILINE)
+
+
 def test_one_is_explained() -> None:
     """What the time marks, the reference and the samples."""
     said = run("formats", "show", "uvicorn_access")

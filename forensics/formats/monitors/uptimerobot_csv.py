@@ -56,5 +56,6 @@ PLUG = Monitor(
     samples=(
         '"Event","Monitor","Monitor URL","Date-Time","Reason","Duration","Duration (in mins.)"\n"Down","api","https://shop.example/health","2026-11-29 12:14:31","HTTP 503","0 hrs, 4 mins","4"',
     ),
+    reference="UptimeRobot's export of events: columns as public programs that read it name them",
     unconfirmed=True,
 )

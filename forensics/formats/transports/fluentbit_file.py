@@ -27,4 +27,5 @@ PLUG = Transport(
     safe_cut=tagged.cutter(PATTERN),
     escaped=True,
     reference="fluent/fluent-bit plugins/out_file/file.c",
+    unconfirmed=True,
 )

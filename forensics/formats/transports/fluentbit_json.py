@@ -50,4 +50,5 @@ PLUG = json_transport(
         '{"date":1795954471.5,"log":"2026-11-29T12:14:31.123456789Z stderr F ERROR boom","kubernetes":{"container_name":"api","pod_name":"api-7c9f-abcde"}}',
     ),
     reference="fluent/fluent-bit-docs pipeline/outputs/stdout.md",
+    unconfirmed=True,
 )

@@ -26,4 +26,5 @@ PLUG = Transport(
     safe_cut=tagged.cutter(PATTERN),
     escaped=True,
     reference="fluent/fluentd lib/fluent/plugin/formatter_out_file.rb",
+    unconfirmed=True,
 )

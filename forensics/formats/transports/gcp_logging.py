@@ -99,4 +99,5 @@ PLUG = json_transport(
         '{"insertId":"2abc","httpRequest":{"latency":"0.012s","requestMethod":"GET","requestUrl":"https://crm.example.net/health","status":200},"logName":"projects/p/logs/run.googleapis.com%2Frequests","resource":{"labels":{"service_name":"api"}},"timestamp":"2026-11-29T12:14:31Z"}',
     ),
     reference="googleapis/googleapis google/logging/v2/log_entry.proto",
+    unconfirmed=True,
 )

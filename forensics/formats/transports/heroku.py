@@ -64,4 +64,5 @@ PLUG = prefixed_transport(
         "2026-11-29T12:14:33+00:00 heroku[web.1]: State changed from up to crashed",
     ),
     reference="Heroku Dev Center, Logging",
+    unconfirmed=True,
 )

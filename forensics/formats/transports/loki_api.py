@@ -83,4 +83,5 @@ PLUG = json_transport(
     ),
     lines=False,
     reference="grafana/loki docs/sources/reference/loki-http-api.md",
+    unconfirmed=True,
 )

@@ -65,4 +65,5 @@ PLUG = json_transport(
         '{"container_name":"web-1","message":"INFO ok","source_type":"docker_logs","stream":"stdout","timestamp":"2026-11-29T12:14:31.1Z"}',
     ),
     reference="vectordotdev/vector lib/vector-core/src/config/log_schema.rs",
+    unconfirmed=True,
 )
