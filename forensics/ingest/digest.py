@@ -59,8 +59,7 @@ def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
     dated = events.filter(pl.col("ts").is_not_null())
     requests = dated.filter(pl.col("kind") == "request").with_columns(route=route(pl.col("path")))
     numbered = number(events)
-    hits = find_hits(numbered, matcher)
-    return {
+    frames = {
         "seconds": seconds(dated),
         "formats": events.filter(pl.col("format").is_not_null())
         .group_by("service", "format")
@@ -68,23 +67,40 @@ def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
         "sketch": sketch(dated),
         "chain": chain(events),
         "lags": lags(dated),
-        "routes": routes(requests),
         "templates": templates(dated),
-        "failed": requests.filter(pl.col("status") >= 500).filter(
-            pl.int_range(pl.len()).over("service", "route", "minute") < ROWS_PER_MINUTE
-        ),
-        "calls": calls(dated),
-        "quick_calls": quick_calls(dated),
-        "hits": hits.filter(pl.int_range(pl.len()).over("service", "signature", "minute") < HITS_PER_MINUTE),
-        "hit_counts": hits.filter(pl.col("ts").is_not_null())
-        .group_by("service", "naive", "minute", "signature")
-        .agg(n=pl.len()),
         "processes": processes(dated),
         "samples": dated.filter(pl.col("kind") == "sample").with_columns(
             pl.col("series").fill_null(pl.col("service"))
         ),
-        **arrivals(requests),
         **edges(numbered),
+    }
+    # A small file says little, and asking frames without rows takes as long as asking full ones.
+    if requests.height:
+        frames |= asked(requests)
+    if dated["duration_ms"].null_count() < dated.height:
+        frames |= {"calls": calls(dated), "quick_calls": quick_calls(dated)}
+    return frames | failures(find_hits(numbered, matcher))
+
+
+def asked(requests: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Return what requests say: counts per route, those that failed, and when seldom ones came."""
+    failed = requests.filter(pl.col("status") >= 500)
+    return {
+        "routes": routes(requests),
+        "failed": failed.filter(pl.int_range(pl.len()).over("service", "route", "minute") < ROWS_PER_MINUTE),
+        **arrivals(requests),
+    }
+
+
+def failures(hits: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Return hits up to a number per minute, and how many there were."""
+    if not hits.height:
+        return {}
+    return {
+        "hits": hits.filter(pl.int_range(pl.len()).over("service", "signature", "minute") < HITS_PER_MINUTE),
+        "hit_counts": hits.filter(pl.col("ts").is_not_null())
+        .group_by("service", "naive", "minute", "signature")
+        .agg(n=pl.len()),
     }
 
 
@@ -246,6 +262,8 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
     line is about, and ``framed`` that a stack stands below.
     """
     found = matcher.match(events["message"])
+    if not found.height:
+        return events.head(0).join(found, on="row", how="inner")
     hits = events.join(found, on="row", how="inner", maintain_order="left")
     text = pl.col("message")
     echoed = text.str.contains(r"^\s") & ~text.str.contains(NO_ECHO) & (pl.col("kind") == "trace")

@@ -339,7 +339,10 @@ def empty(name: str) -> pl.DataFrame:
 
 def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:
     """Return exactly the columns of ``schema``, cast; columns that are missing become null."""
+    held = frame.schema
     return frame.select(
-        (pl.col(name) if name in frame.columns else pl.lit(None)).cast(dtype, strict=False).alias(name)
+        name
+        if held.get(name) == dtype
+        else (pl.col(name) if name in held else pl.lit(None)).cast(dtype, strict=False).alias(name)
         for name, dtype in schema.items()
     )
