@@ -6,10 +6,10 @@ At most :data:`IN_FLIGHT` shards are in memory at once, whatever the size of the
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 WORKERS = 2
 IN_FLIGHT = WORKERS + 1
+SMALL = 1 << 20
+"""Bytes up to which an input is read beside others: so many at once that memory stays what it is."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,50 +58,106 @@ class Shard:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What came of reading one input."""
+
+    facts: Facts
+    digests: list[Digest]
+    has_lines: bool | None
+    """Has it physical lines? None where it was not read."""
+
+
+class AtOnce(Executor):
+    """Runs what is submitted where it is submitted: an input of one shard is a piece of work by itself."""
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Return the result as a future that is done."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - the future hands it on to who asks for the result
+            future.set_exception(error)
+        return future
+
+
 def read_all(
     plans: Iterable[Plan], matcher: Matcher, shard_size: int, tick: Callable[[str, int], None] | None = None
 ) -> Reading:
-    """Read every planned input; one that fails is listed with its reason and the others are still read."""
-    digests: list[Digest] = []
-    facts: list[Facts] = []
-    has_lines: dict[int, bool] = {}
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for plan in plans:
-            source = Source(
-                index=plan.index,
-                name=plan.item.name,
-                sha256=None,
-                size=0,
-                transport=plan.format_name,
-                skipped=plan.skipped,
-                choice=plan.choice,
-                copy_of=plan.copy_of,
-            )
-            modified, plug = 0, plan.plug
-            if plan.item.trouble is None and plan.item.live is None:
-                try:
-                    modified = streams.modified_us(plan.item.path)
-                    size = streams.size(plan.item.path)
-                    source = replace(source, sha256=streams.sha256(plan.item.path), size=size)
-                except OSError as error:
-                    source, plug = (
-                        replace(source, skipped=f"reading failed ({error.strerror}); copy the file again"),
-                        None,
-                    )
-            if plug is not None:
-                source, parts = read_one(plan, source, matcher, shard_size, pool)
-                digests.extend(parts)
-                has_lines[plan.index] = not plug.binary
-            text = plan.plug if isinstance(plan.plug, Transport) else None
-            yearless, zoneless = text is not None and not text.year, text is not None and text.zone == "none"
-            facts.append(Facts(source, yearless=yearless, zoneless=zoneless, modified_us=modified))
+    """Read every planned input; one that fails is listed with its reason and the others are still read.
+
+    Large inputs are read one after another, each by shards; small ones beside them and each other.
+    """
+    done: list[Read] = []
+    whole = AtOnce()
+    pool, beside = ThreadPoolExecutor(WORKERS), ThreadPoolExecutor(WORKERS)
+    try:
+        waiting = [
+            (plan, beside.submit(read_plan, plan, matcher, shard_size, whole) if is_small(plan) else None)
+            for plan in plans
+        ]
+        for plan, future in waiting:
+            read = future.result() if future else read_plan(plan, matcher, shard_size, pool)
+            done.append(read)
             if tick:
-                tick(plan.item.name, source.size)
-    return Reading(total(digests), tuple(facts), has_lines)
+                tick(plan.item.name, read.facts.source.size)
+    finally:
+        for one in (beside, pool):
+            one.shutdown(cancel_futures=True)  # who interrupts does not wait for the rest of a folder
+    return Reading(
+        total(digest for read in done for digest in read.digests),
+        tuple(read.facts for read in done),
+        {read.facts.source.index: read.has_lines for read in done if read.has_lines is not None},
+    )
+
+
+def is_small(plan: Plan) -> bool:
+    """Is an input one shard of text, or the memory of a monitor, that costs more to organise than to read?"""
+    text = isinstance(plan.plug, Transport) and plan.plug.parts is None and plan.item.live is None
+    try:
+        return (text or isinstance(plan.plug, Monitor)) and streams.size(plan.item.path) <= SMALL
+    except OSError:
+        return False
+
+
+def read_plan(plan: Plan, matcher: Matcher, shard_size: int, pool: Executor) -> Read:
+    """Read one planned input with what is known of its file."""
+    source = Source(
+        index=plan.index,
+        name=plan.item.name,
+        sha256=None,
+        size=0,
+        transport=plan.format_name,
+        skipped=plan.skipped,
+        choice=plan.choice,
+        copy_of=plan.copy_of,
+    )
+    modified, plug = 0, plan.plug
+    if plan.item.trouble is None and plan.item.live is None:
+        try:
+            modified = streams.modified_us(plan.item.path)
+            size = streams.size(plan.item.path)
+            source = replace(source, sha256=streams.sha256(plan.item.path), size=size)
+        except OSError as error:
+            source, plug = (
+                replace(source, skipped=f"reading failed ({error.strerror}); copy the file again"),
+                None,
+            )
+    parts: list[Digest] = []
+    if plug is not None:
+        source, parts = read_one(plan, source, matcher, shard_size, pool)
+    text = plan.plug if isinstance(plan.plug, Transport) else None
+    facts = Facts(
+        source,
+        yearless=text is not None and not text.year,
+        zoneless=text is not None and text.zone == "none",
+        modified_us=modified,
+    )
+    return Read(facts, parts, None if plug is None else not plug.binary)
 
 
 def read_one(
-    plan: Plan, source: Source, matcher: Matcher, shard_size: int, pool: ThreadPoolExecutor
+    plan: Plan, source: Source, matcher: Matcher, shard_size: int, pool: Executor
 ) -> tuple[Source, list[Digest]]:
     """Read one input shard by shard."""
     damage = streams.Damage()
@@ -157,7 +216,7 @@ def unparsed_note(parts: list[Shard]) -> tuple[str, ...]:
 
 
 def text_shards(
-    plan: Plan, plug: Transport, pieces: Iterator[bytes], matcher: Matcher, pool: ThreadPoolExecutor
+    plan: Plan, plug: Transport, pieces: Iterator[bytes], matcher: Matcher, pool: Executor
 ) -> Iterator[Future[Shard]]:
     """Read one input of text by shards; a small one, of which nothing is known yet but its format, tells its streams on the way."""
     first, second = next(pieces, None), next(pieces, None)
