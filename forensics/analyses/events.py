@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +117,41 @@ def mute(row: dict[str, Any]) -> bool:
     )
 
 
+@dataclass(slots=True)
+class Lasting:
+    """One event while its lines are put together."""
+
+    operation: str | None
+    """What it happened to: a thread, a connection, a job; None where its lines do not say."""
+    began: int
+    ts: int
+    """Its latest line, in µs."""
+    took: float | None
+    """For how many seconds it had lasted then."""
+    row: dict[str, Any]
+    """Its first line."""
+    over: dict[str, Any] | None = None
+    """The line that says that it is over."""
+    lines: int = 1
+
+    @property
+    def key(self) -> str:
+        """Return what ties the line that closes an event to it."""
+        return self.operation or ""
+
+    def goes_on(self, ts: int, took: float, began: int) -> None:
+        """Take a further line that tells of the same."""
+        self.ts, self.lines = ts, self.lines + 1
+        self.took, self.began = max(took, self.took or 0), min(began, self.began)
+
+    def span(self) -> Span:
+        """Describe an event that lasts."""
+        over = self.over
+        return Span(
+            self.operation, self.began, self.ts, over["ts"] if over else None, self.took, self.lines, place(self.row), place(over) if over else None
+        )  # fmt: skip
+
+
 def group(
     signature: Signature,
     service: str,
@@ -125,64 +161,53 @@ def group(
     also: Counter[Ref],
 ) -> EventGroup:
     """Describe the events of one signature in one service."""
-    merged: list[dict[str, Any]] = []
-    latest: dict[str, dict[str, Any]] = {}
+    found = merged(signature, rows)
+    close(found, ends)
+    over = [one.over for one in found if one.over is not None]
+    dropped = lines > len(rows)
+    return EventGroup(
+        signature=signature.id, family=signature.family, title=signature.title, service=service,
+        events=len(found), lines=lines, bound="at_least" if signature.limits or dropped else "exact",
+        why_bound=LIMITS.get(signature.limits or "", "there are more lines a minute than are kept" if dropped else ""),
+        first=min(one.began for one in found), last=max(one.ts for one in found),
+        over=len(over) if ends else None,
+        last_over=max((end["ts"] for end in over), default=None),
+        longest_s=max((one.took for one in found if one.took is not None), default=None),
+        refs=tuple(place(row) for row in (*[one.row for one in found], *over)[:REFS]),
+        also=sum(also[place(row)] for row in rows), mute=sum(mute(row) for row in rows),
+        apart_s=tuple(round((other.began - one.began) / SECOND, 3) for one, other in pairwise(found)) if len(found) <= FEW and signature.family in CHECKS else (),
+        spans=tuple(one.span() for one in found) if len(found) <= SHOWN and (ends or signature.wait) else (),
+    )  # fmt: skip
+
+
+def merged(signature: Signature, rows: list[dict[str, Any]]) -> list[Lasting]:
+    """Put the lines together that tell of one event: they name the same, and their beginnings agree."""
+    found: list[Lasting] = []
+    latest: dict[str, Lasting] = {}
     for row in rows:
         took = spent(signature, row)
         began = row["ts"] - round((took or 0) * SECOND)
         same = latest.get(row["operation"]) if took is not None else None
-        if same is not None and abs(same["began"] - began) <= AGREE:
-            same.update(
-                ts=row["ts"],
-                took=max(took or 0, same["took"] or 0),
-                began=min(began, same["began"]),
-                lines=same["lines"] + 1,
-            )
+        if same is not None and took is not None and abs(same.began - began) <= AGREE:
+            same.goes_on(row["ts"], took, began)
             continue
-        merged.append(
-            {
-                "operation": row["operation"],
-                "began": began,
-                "ts": row["ts"],
-                "took": took,
-                "row": row,
-                "over": None,
-                "lines": 1,
-            }
-        )
+        found.append(Lasting(row["operation"], began, row["ts"], took, row))
         if row["operation"] is not None:
-            latest[row["operation"]] = merged[-1]
-    open_: dict[str, list[dict[str, Any]]] = {}
-    for _, _, one in sorted(
-        [(one["ts"], 0, one) for one in merged] + [(end["ts"], 1, end) for end in ends],
-        key=lambda item: item[:2],
-    ):
-        if "over" in one:
-            open_.setdefault(one["operation"] or "", []).append(one)
-        elif open_.get(one["operation"] or ""):
-            open_[one["operation"] or ""].pop()["over"] = one
-    over = [one["over"] for one in merged if one["over"] is not None]
-    return EventGroup(
-        signature=signature.id, family=signature.family, title=signature.title, service=service,
-        events=len(merged), lines=lines, bound="at_least" if signature.limits or lines > len(rows) else "exact",
-        why_bound=LIMITS.get(signature.limits or "", "there are more lines a minute than are kept" if lines > len(rows) else ""),
-        first=min(one["began"] for one in merged), last=max(one["ts"] for one in merged),
-        over=len(over) if ends else None,
-        last_over=max((end["ts"] for end in over), default=None),
-        longest_s=max((one["took"] for one in merged if one["took"] is not None), default=None),
-        refs=tuple(place(row) for row in (*[one["row"] for one in merged], *over)[:REFS]),
-        also=sum(also[place(row)] for row in rows), mute=sum(mute(row) for row in rows),
-        apart_s=tuple(round((other["began"] - one["began"]) / SECOND, 3) for one, other in pairwise(merged)) if len(merged) <= FEW and signature.family in CHECKS else (),
-        spans=tuple(span(one) for one in merged) if len(merged) <= SHOWN and (ends or signature.wait) else (),
-    )  # fmt: skip
+            latest[row["operation"]] = found[-1]
+    return found
 
 
-def span(one: dict[str, Any]) -> Span:
-    """Describe one event that lasts."""
-    over = one["over"]
-    return Span(
-        one["operation"], one["began"], one["ts"], over["ts"] if over else None, one["took"], one["lines"], place(one["row"]), place(over) if over else None
-    )  # fmt: skip
+def close(found: list[Lasting], ends: list[dict[str, Any]]) -> None:
+    """Give each line that says that something is over to the latest open event of the same."""
+    open_: dict[str, list[Lasting]] = {}
+    begun = iter(sorted(found, key=lambda one: one.ts))
+    following = next(begun, None)
+    for end in sorted(ends, key=lambda row: row["ts"]):
+        while following is not None and following.ts <= end["ts"]:
+            open_.setdefault(following.key, []).append(following)
+            following = next(begun, None)
+        if waiting := open_.get(end["operation"] or ""):
+            waiting.pop().over = end
 
 
 def spent(signature: Signature, row: dict[str, Any]) -> float | None:
