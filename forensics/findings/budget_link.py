@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.budget import Budget, Range, Term
+    from forensics.model.budget import Budget, Given, Range, Term
     from forensics.model.source import Ref
 
 RUN_OUT = ("pool_exhaustion", "server_limit")
@@ -36,7 +36,13 @@ def findings(signals: Signals) -> Iterator[Finding]:
     if found.over is False and len(found.demands) == 1 and not signals.known.deployment.clients:
         return  # one pool that the logs alone size, and room for it: its capacity and the gauge say that already
     missing = [named(item, found) for item in found.missing]
-    values = {"budget": found, "stated": stated(found), "assumed": assumed(found), "missing": missing}
+    values = {
+        "budget": found,
+        "stated": stated(found),
+        "given": given(found),
+        "assumed": assumed(found),
+        "missing": missing,
+    }
     yield Finding("mechanism.budget", "mechanism", Grade.DERIVED, values, refs)
 
 
@@ -47,6 +53,15 @@ def stated(found: Budget) -> dict[str, list[tuple[str, Range]]]:
         if item.origin and item.origin.kind != "default" and item.text is None:
             said.setdefault(item.origin.where, []).append((named(item, found), item.value))
     return said
+
+
+def given(found: Budget) -> dict[str, list[Given]]:
+    """Return the variables that gave the values of such a place, with the line that set each."""
+    said: dict[str, dict[Given, None]] = {}
+    for item in found.terms:
+        if item.origin and item.origin.given and item.text is None:
+            said.setdefault(item.origin.where, {}).update(dict.fromkeys(item.origin.given))
+    return {where: list(variables) for where, variables in said.items()}
 
 
 def assumed(found: Budget) -> list[tuple[str, Range]]:

@@ -83,6 +83,17 @@ ANY = Range(1, None)
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """A variable that a statement's value was taken from."""
+
+    name: str
+    where: str | None
+    """File and line that set it; None where none of the given files does."""
+    default: bool = False
+    """Did the default of the reference stand in for it, because it is not set, or set to nothing?"""
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where a statement comes from."""
 
@@ -92,6 +103,8 @@ class Origin:
     """File and line, option, log line, or the reference of a default."""
     text: str
     """What stands there, in words; never a value that may be secret."""
+    given: tuple[Given, ...] = ()
+    """The variables that stand there instead of a value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from forensics.report.markdown import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forensics.model.budget import Budget, Budgeted, Check, Demand, Range, Said, Term
+    from forensics.model.budget import Budget, Budgeted, Check, Demand, Origin, Range, Said, Term
     from forensics.report.masking import Masker
 
 SCHEMA = "forensics.budget/1"
@@ -105,7 +105,7 @@ def term(item: Term) -> dict[str, Any]:
         "value": item.text if item.text is not None else item.value.exact if origin else None,
         "range": None if item.text is not None else span(item.value),
         "unit": item.unit or None,
-        "from": {"kind": origin.kind, "where": origin.where, "text": origin.text} if origin else None,
+        "from": source(origin) if origin else None,
         "passed_over": [passed(said) for said in item.others],
     }
 
@@ -113,7 +113,13 @@ def term(item: Term) -> dict[str, Any]:
 def passed(said: Said) -> dict[str, Any]:
     """Return a statement that another one came before."""
     value = said.value if said.value is None or isinstance(said.value, str) else str(said.value)
-    return {"value": value, "kind": said.origin.kind, "where": said.origin.where, "text": said.origin.text}
+    return {"value": value, **source(said.origin)}
+
+
+def source(origin: Origin) -> dict[str, Any]:
+    """Return where a statement comes from; ``given``: the variables that gave its value, each with its line or null, and whether the default stood in."""
+    given = [{"name": one.name, "where": one.where, "default": one.default} for one in origin.given]
+    return {"kind": origin.kind, "where": origin.where, "text": origin.text, "given": given}
 
 
 def text(found: dict[str, Any]) -> str:
@@ -248,5 +254,18 @@ def origin(item: dict[str, Any]) -> str:
         said = source["where"]
     else:
         said = f"{source['where']}: {source['text']}"
-    others = "; ".join(f"{one['value']} in {one['where']}" for one in item["passed_over"])
+    said += given(source)
+    others = "; ".join(f"{one['value']} in {one['where']}{given(one)}" for one in item["passed_over"])
     return f"{said}; comes before {others}" if others else said
+
+
+def given(source: dict[str, Any]) -> str:
+    """Say which variables gave a value: `` (WORKERS in .env:2)``, `` (default, WORKERS not set)``."""
+    parts = []
+    for one in source["given"]:
+        if one["default"]:
+            state = f"is empty in {one['where']}" if one["where"] else "not set"
+            parts.append(f"default, {one['name']} {state}")
+        elif one["where"]:
+            parts.append(f"{one['name']} in {one['where']}")
+    return f" ({'; '.join(parts)})" if parts else ""

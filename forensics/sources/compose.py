@@ -133,7 +133,7 @@ class Reader:
             raise self.refuse("a plain value is expected here", node)
         if is_nothing(node):
             return Value(None, self.where(node))
-        return Value(variables.expand(node.value, self.known), self.where(node))
+        return variables.resolve(node.value, self.known, self.where(node))
 
     def services(self) -> dict[str, Declared]:
         """Return the services of the file; UsageError with the line for what is no Compose file."""
@@ -165,8 +165,8 @@ class Reader:
         if "command" in said and not is_nothing(said["command"]):
             parts = [self.value(item) for item in self.items(said["command"])]
             listed = isinstance(said["command"], yaml.SequenceNode)
-            texts = [part.text or "" for part in parts]
-            done.command = Value(shlex.join(texts) if listed else texts[0], self.where(said["command"]))
+            join = shlex.join if listed else "".join
+            done.command = variables.joined(parts, self.where(said["command"]), join)
         for item in self.items(said.get("env_file")):
             self.read_settings(done, item)
         done.settings.update(self.environment(said.get("environment")))
@@ -202,17 +202,16 @@ class Reader:
             for item in node.value:
                 value = self.value(item)
                 name, equals, text = (value.text or "").partition("=")
-                found[name] = Value(text, value.where) if equals else self.passed(name, value.where)
+                whole = value.part(text, lambda outline: outline.partition("=")[2])
+                found[name] = whole if equals else variables.handed(name, self.known, value.where)
             return found
         given = self.mapping(node)
         return {
-            name: value if (value := self.value(item)).text is not None else self.passed(name, value.where)
+            name: value
+            if (value := self.value(item)).text is not None
+            else variables.handed(name, self.known, value.where)
             for name, item in given.items()
         }
-
-    def passed(self, name: str, where: str) -> Value:
-        """Return a variable that is handed through without a value of its own."""
-        return Value(self.known[name].text if name in self.known else None, where)
 
     def read_settings(self, done: Declared, node: Node) -> None:
         """Read an ``env_file``, which lies beside the Compose file."""

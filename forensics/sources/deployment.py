@@ -7,13 +7,13 @@ service of its own. The variables of this machine are never looked at.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forensics.model.budget import DATABASE, POOLER, Client, Deployment, Link, Origin, Range, Said
+from forensics.model.budget import Client, Deployment
 from forensics.model.errors import UsageError
-from forensics.sources import compose, programs, server_files, settings, variables
+from forensics.sources import compose, server_files, services, settings, variables
 from forensics.sources.variables import Value
 
 if TYPE_CHECKING:
@@ -31,10 +31,6 @@ STAGES = frozenset(("", "env", "local", "production", "prod", "staging", "develo
 """Names of ``.env`` files that name no service."""
 APP = "app"
 """The service of a file that names none."""
-SERVER_IMAGE = re.compile(
-    r"^(?:postgres|postgresql|postgis|timescaledb(?:-ha)?|pgvector|mysql|mysql-server|mariadb|percona[\w-]*)$"
-)
-POOLER_IMAGE = re.compile(r"pgbouncer(?!.*exporter)")
 
 
 @dataclass(slots=True)
@@ -182,15 +178,8 @@ def contents(path: Path, name: str) -> str:
         raise UsageError("is no UTF-8 text", where=name, remedy="save it as UTF-8") from None
 
 
-@dataclass(slots=True)
-class Made:
+class Made(services.Services):
     """A deployment in the making."""
-
-    clients: dict[str, Client] = field(default_factory=dict)
-    said: list[Said] = field(default_factory=list)
-    upstream: list[Link] = field(default_factory=list)
-    has_pooler: bool = False
-    notes: list[str] = field(default_factory=list)
 
     def stack(self, files: list[tuple[Path, str]], envs: list[tuple[Path, str]]) -> None:
         """Read Compose files, the later laid over the earlier."""
@@ -200,104 +189,18 @@ class Made:
         known: dict[str, Value] = {}
         for path, name in given:
             known.update(variables.parse(contents(path, name), name, known))
-        services: dict[str, compose.Declared] = {}
+        found: dict[str, compose.Declared] = {}
         for path, name in files:
             contents(path, name)
             for key, declared in compose.Reader(path, name, known).services().items():
-                if key in services:
-                    compose.overlay(services[key], declared)
+                if key in found:
+                    compose.overlay(found[key], declared)
                 else:
-                    services[key] = declared
-        poolers = {name for name, one in services.items() if is_pooler(one)}
-        for declared in services.values():
+                    found[key] = declared
+        poolers = {name for name, one in found.items() if services.is_pooler(one)}
+        for declared in found.values():
             self.notes.extend(declared.notes)
             self.service(declared, poolers)
-
-    def service(self, declared: compose.Declared, poolers: set[str]) -> None:
-        """Take one service for what it is: a database server, a pooler, or a client of these."""
-        image = (declared.image or "").rpartition("/")[2].partition("@")[0].partition(":")[0]
-        commands = declared.words()
-        started = programs.server_settings(commands)
-        if SERVER_IMAGE.match(image) or started:
-            self.server(declared, started)
-        elif declared.name in poolers:
-            self.pooler(declared)
-        else:
-            self.client(declared, commands, poolers)
-
-    def server(self, declared: compose.Declared, started: list[tuple[str, str]]) -> None:
-        """Keep what a database server of the stack is started with."""
-        where = declared.command.where if declared.command else declared.where
-        owner = f"{DATABASE}@{declared.name}"
-        for term, text in started:
-            self.said.append(settings.strict(owner, term, Value(text, where), f"command of {declared.name}"))
-        for name in ("POSTGRESQL_MAX_CONNECTIONS", "POSTGRES_MAX_CONNECTIONS"):
-            if name in declared.settings:
-                self.said.append(settings.strict(owner, "max_connections", declared.settings[name], name))
-
-    def pooler(self, declared: compose.Declared) -> None:
-        """Keep what a PgBouncer of the stack is told by its variables."""
-        self.has_pooler = True
-        for name, value in declared.settings.items():
-            term = name.lower().removeprefix("pgbouncer_")
-            if term in server_files.POOLER_TERMS:
-                self.said.append(settings.strict(POOLER, term, value, name))
-            elif term == "pool_mode":
-                self.said.append(server_files.mode(value, name))
-        self.said.append(replicas(declared, POOLER))
-        links, _, _ = settings.read(POOLER, declared.settings)
-        self.upstream.extend(links)
-
-    def client(self, declared: compose.Declared, commands: list[list[str]], poolers: set[str]) -> None:
-        """Keep a service that connects to a database, or says how large its pool is."""
-        name = f"{declared.name}-service" if declared.name in (DATABASE, POOLER) else declared.name
-        links, said, notes = settings.read(name, declared.settings)
-        pooled = [item for item in said if item.term in ("pool", "worker_pool", "overflow")]
-        if not links and not pooled:
-            return
-        self.notes.extend(notes)
-        links = [replace(link, pooled=link.pooled or host(link) in poolers) for link in links]
-        self.clients[name] = Client(name, tuple(links))
-        self.said.extend([*said, replicas(declared, name)])
-        where = declared.command.where if declared.command else declared.where
-        if told := programs.library(commands):
-            self.said.append(
-                Said(name, "library", told[0], Origin("file", where, f"the command runs {told[1]}"))
-            )
-        arguments = declared.settings.get("GUNICORN_CMD_ARGS")
-        if arguments and arguments.text:
-            extra = programs.option(compose.words(arguments.text), programs.SERVERS["gunicorn"])
-            if extra:
-                self.said.append(
-                    settings.strict(name, "processes", Value(extra[1], arguments.where), "GUNICORN_CMD_ARGS")
-                )
-        found = programs.processes(commands)
-        if found:
-            self.processes(
-                name,
-                found,
-                where,
-                stated=any(item.term == "processes" for item in self.said if item.service == name),
-            )
-        at_once = programs.jobs(commands)
-        if at_once and (jobs := settings.number(name, "concurrency", Value(at_once, where), "the command")):
-            self.said.append(jobs)
-
-    def processes(self, name: str, found: programs.Processes, where: str, *, stated: bool) -> None:
-        """Keep how many processes a command starts; an option of the command comes before a variable."""
-        if found.default:
-            if not stated:
-                origin = Origin("default", where, found.what)
-                self.said.append(Said(name, "processes", Range.of(int(found.text or 1)), origin))
-            return
-        value = settings.number(name, "processes", Value(found.text, where), found.what)
-        if value is None:
-            value = Said(name, "processes", None, Origin("file", where, f"{found.what} is no number"))
-        elif found.text is None:
-            value = replace(
-                value, origin=Origin("file", where, f"{found.what}: depends on the machine's CPUs")
-            )
-        self.said.append(value)
 
     def alone(self, files: list[tuple[Path, str]]) -> None:
         """Read files of settings without a Compose file: each is a service, or several where it names their replicas."""
@@ -338,17 +241,6 @@ class Made:
         self.clients[service] = Client(service, (link, *before.links))
 
 
-def is_pooler(declared: compose.Declared) -> bool:
-    """Is a service of the stack a PgBouncer?"""
-    named = declared.image.rpartition("/")[2] if declared.image else declared.name
-    return POOLER_IMAGE.search(named) is not None
-
-
-def host(link: Link) -> str | None:
-    """Return the host of a way's server."""
-    return link.server.rpartition(":")[0] if link.server else None
-
-
 def known_place(known: Mapping[str, Value], files: list[tuple[Path, str]]) -> str:
     """Name the file that settings come from."""
     return next((value.where.rpartition(":")[0] for value in known.values()), files[0][1])
@@ -360,21 +252,3 @@ def client_name(path: Path) -> str:
         if part.lower() not in STAGES | {"properties"}:
             return part.removeprefix("application-") if part.startswith("application-") else part
     return APP
-
-
-def replicas(declared: compose.Declared, service: str) -> Said:
-    """Return how often a service of the stack runs."""
-    if declared.everywhere:
-        origin = Origin("file", declared.everywhere.where, "mode: global runs one on each machine")
-        return Said(service, "replicas", None, origin)
-    if declared.replicas:
-        return settings.strict(service, "replicas", declared.replicas, "replicas")
-    if declared.on_request:
-        what = f"started only with the profile {declared.on_request.text}"
-        return Said(service, "replicas", Range.of(0), Origin("file", declared.on_request.where, what))
-    return Said(
-        service,
-        "replicas",
-        Range.of(1),
-        Origin("default", declared.where, "Compose starts one container of a service"),
-    )

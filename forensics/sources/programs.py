@@ -104,13 +104,13 @@ def library(commands: list[list[str]]) -> tuple[str, str] | None:
     return None
 
 
-def jobs(commands: list[list[str]]) -> str | None:
-    """Return how many jobs at once a command allows in one process (Sidekiq)."""
+def jobs(commands: list[list[str]]) -> tuple[str, str] | None:
+    """Return the option that says how many jobs at once a command allows in one process (Sidekiq), and its value."""
     for words in commands:
         if any(base(word) == "sidekiq" for word in words) and (
             said := option(words, ("-c", "--concurrency"))
         ):
-            return said[1]
+            return said
     return None
 
 

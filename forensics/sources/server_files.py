@@ -124,7 +124,7 @@ def mode(value: Value, what: str) -> Said:
         )
     if text not in MODES:
         raise UsageError("unknown pool_mode", where=value.where, remedy=f"modes are {', '.join(MODES)}")
-    return Said(POOLER, "pool_mode", text, Origin("file", value.where, what))
+    return Said(POOLER, "pool_mode", text, Origin("file", value.where, what, value.given()))
 
 
 def line_of(text: str, key: str) -> int:

@@ -8,6 +8,7 @@ Programs are free in what they call their settings, so a name is read by its wor
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forensics.model.budget import DATABASE, Link, Origin, Range, Said
@@ -15,7 +16,7 @@ from forensics.model.errors import UsageError
 from forensics.sources import connection_urls, pool_libraries, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from forensics.sources.variables import Value
 
@@ -98,7 +99,7 @@ def number(service: str, name: str, value: Value, what: str) -> Said | None:
         )
     if not NUMBER.match(text):
         return None
-    return Said(service, name, Range.of(int(text)), Origin("file", value.where, what))
+    return Said(service, name, Range.of(int(text)), Origin("file", value.where, what, value.given()))
 
 
 def strict(service: str, name: str, value: Value, what: str) -> Said:
@@ -185,15 +186,26 @@ def from_url(service: str, name: str, value: Value) -> Link | None:
         )
     for known, text, parameter in address.settings:
         what = f"{parameter} of {name}"
-        found = number(service, known, type(value)(text, value.where), what)
+        found = number(service, known, value.part(text, in_query(parameter)), what)
         if found is None:
             raise UsageError(f"{what} is no number", where=value.where, remedy="give a whole number")
-        origin = Origin("url", value.where, found.origin.text)
+        origin = replace(found.origin, kind="url")
         said.append(limited(Said(service, known, found.value, origin), address.library))
     return Link(
         name, address.engine, address.server, address.database, address.user, address.pooled, address.port,
         bool(JOBS & set(split(name))), tuple(said),
     )  # fmt: skip
+
+
+def in_query(parameter: str) -> Callable[[str], str | None]:
+    """Return what cuts the value of a parameter out of a URL or a keyword string."""
+    pattern = re.compile(rf"(?:^|[?&;\s])\s*{re.escape(parameter)}\s*=([^&;#\s]*)", re.IGNORECASE)
+
+    def find(outline: str) -> str | None:
+        found = pattern.search(outline)
+        return found[1] if found else None
+
+    return find
 
 
 def from_host(settings: Mapping[str, Value]) -> Link | None:

@@ -17,7 +17,7 @@ CASES = tomllib.loads(
     (Path(__file__).parents[2] / "fixtures" / "budget" / "cases.toml").read_text(encoding="utf-8")
 )["case"]
 KEYS = {
-    "name", "files", "beside", "args", "case", "demand", "capacity", "verdict", "missing", "from", "value", "checks", "server", "before", "expect",
+    "name", "files", "beside", "args", "case", "demand", "capacity", "verdict", "missing", "from", "value", "checks", "server", "before", "expect", "given",
 }  # fmt: skip
 PASSWORD = "hunter2"  # noqa: S105 - stands where the cases have passwords
 
@@ -37,6 +37,14 @@ def said(pair: list[int | None]) -> str:
     """Write a range as the cases do."""
     low, high = pair
     return str(low) if low == high else f"at least {low}" if high is None else f"{low} to {high}"
+
+
+def source_of(variable: dict[str, Any]) -> str:
+    """Say where a variable's value came from, as the page does."""
+    name, where = variable["name"], variable["where"]
+    if not variable["default"]:
+        return f"{name} in {where}"
+    return f"default, {name} " + (f"is empty in {where}" if where else "not set")
 
 
 def test_cases_are_many_and_named_once() -> None:
@@ -64,6 +72,8 @@ def test_budget(case: dict[str, Any], run: Callable[..., Any], tmp_path: Path) -
     assert sorted(item["name"] for item in found["missing"]) == sorted(case.get("missing", []))
     for name, where in case.get("from", {}).items():
         assert terms[name]["from"]["where"] == where, name
+    for name, variables in case.get("given", {}).items():
+        assert [source_of(one) for one in terms[name]["from"]["given"]] == variables, name
     for name, value in case.get("value", {}).items():
         assert terms[name]["value"] == value, name
     if "server" in case:
@@ -92,5 +102,7 @@ def test_page(case: dict[str, Any], run: Callable[..., Any], tmp_path: Path) -> 
     assert f"  {case['demand']}" in done.out
     assert "database.max_connections" in done.out
     assert all(name in done.out for name in case.get("missing", []))
+    for variables in case.get("given", {}).values():
+        assert all(variable in done.out for variable in variables)
     assert PASSWORD not in done.out
     assert str(tmp_path) not in done.out

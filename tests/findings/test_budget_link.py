@@ -6,7 +6,8 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 from forensics import pipeline
-from forensics.model.budget import Range
+from forensics.model.budget import Given, Range
+from forensics.report.statements import Statements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ max_connections = 60
 def link(folder: Path, text: str, case: str = "", **files: str) -> Finding | None:
     """Return the link of a report on a service that prints a text every three seconds for two minutes."""
     inputs = folder / "inputs"
-    inputs.mkdir()
+    inputs.mkdir(exist_ok=True)
     lines = [
         f"{START + dt.timedelta(seconds=at):%Y-%m-%dT%H:%M:%SZ} ERROR shop: {text}" for at in range(0, 120, 3)
     ]
@@ -88,3 +89,28 @@ def test_a_broken_compose_file_breaks_no_report(tmp_path: Path) -> None:
 def test_without_the_size_of_a_pool_there_is_no_sum(tmp_path: Path) -> None:
     """Failures that tell of no pool give no budget."""
     assert link(tmp_path, "ConnectionRefusedError: [Errno 111] Connection refused") is None
+
+
+VARIABLES = COMPOSE.replace("{replicas: 3}", '{replicas: "${COPIES:-3}"}').replace('"2"', "${WORKERS}")
+
+
+def test_variables_are_named_beside_their_place(tmp_path: Path) -> None:
+    """A term that a variable of the Compose file gave names the line that set it, or that the default stood in."""
+    (tmp_path / "inputs").mkdir()
+    (tmp_path / "inputs" / ".env").write_text("\nWORKERS=2\n", encoding="utf-8")
+
+    found = link(tmp_path, POOL, compose=VARIABLES)
+
+    assert found is not None
+    assert found.values["budget"].demand.exact == 90
+    assert found.values["given"] == {
+        "compose.yml:4": [Given("COPIES", None, default=True)],
+        "compose.yml:7": [Given("WORKERS", ".env:2")],
+    }
+    english, portuguese = (
+        Statements(language, "UTC").say(found.key, found.values) for language in ("en", "pt-BR")
+    )
+    assert "(compose.yml:4: default, COPIES not set)" in english
+    assert "(compose.yml:7: WORKERS in .env:2)" in english
+    assert "(compose.yml:4: padrão, COPIES não definida)" in portuguese
+    assert "(compose.yml:7: WORKERS em .env:2)" in portuguese

@@ -1,0 +1,169 @@
+"""Services of a stack, as Compose files declare them: a database server, a pooler, or a client of these.
+
+    db:   { image: "postgres:16", command: -c max_connections=200 }
+    api:  { command: "gunicorn -w ${WORKERS:-4} app", environment: { DATABASE_URL: … } }
+
+Reference: https://github.com/compose-spec/compose-spec/blob/main/spec.md
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from forensics.model.budget import DATABASE, POOLER, Client, Link, Origin, Range, Said
+from forensics.sources import compose, programs, server_files, settings
+from forensics.sources.variables import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SERVER_IMAGE = re.compile(
+    r"^(?:postgres|postgresql|postgis|timescaledb(?:-ha)?|pgvector|mysql|mysql-server|mariadb|percona[\w-]*)$"
+)
+GUNICORN = programs.SERVERS["gunicorn"]
+POOLER_IMAGE = re.compile(r"pgbouncer(?!.*exporter)")
+
+
+@dataclass(slots=True)
+class Services:
+    """What was read of a deployment so far."""
+
+    clients: dict[str, Client] = field(default_factory=dict)
+    said: list[Said] = field(default_factory=list)
+    upstream: list[Link] = field(default_factory=list)
+    has_pooler: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def service(self, declared: compose.Declared, poolers: set[str]) -> None:
+        """Take one service for what it is: a database server, a pooler, or a client of these."""
+        image = (declared.image or "").rpartition("/")[2].partition("@")[0].partition(":")[0]
+        commands = declared.words()
+        started = programs.server_settings(commands)
+        if SERVER_IMAGE.match(image) or started:
+            self.server(declared, started)
+        elif declared.name in poolers:
+            self.pooler(declared)
+        else:
+            self.client(declared, commands, poolers)
+
+    def server(self, declared: compose.Declared, started: list[tuple[str, str]]) -> None:
+        """Keep what a database server of the stack is started with."""
+        owner = f"{DATABASE}@{declared.name}"
+        for term, text in started:
+            value = in_command(declared, text, server_setting(term))
+            self.said.append(settings.strict(owner, term, value, f"command of {declared.name}"))
+        for name in ("POSTGRESQL_MAX_CONNECTIONS", "POSTGRES_MAX_CONNECTIONS"):
+            if name in declared.settings:
+                self.said.append(settings.strict(owner, "max_connections", declared.settings[name], name))
+
+    def pooler(self, declared: compose.Declared) -> None:
+        """Keep what a PgBouncer of the stack is told by its variables."""
+        self.has_pooler = True
+        for name, value in declared.settings.items():
+            term = name.lower().removeprefix("pgbouncer_")
+            if term in server_files.POOLER_TERMS:
+                self.said.append(settings.strict(POOLER, term, value, name))
+            elif term == "pool_mode":
+                self.said.append(server_files.mode(value, name))
+        self.said.append(replicas(declared, POOLER))
+        links, _, _ = settings.read(POOLER, declared.settings)
+        self.upstream.extend(links)
+
+    def client(self, declared: compose.Declared, commands: list[list[str]], poolers: set[str]) -> None:
+        """Keep a service that connects to a database, or says how large its pool is."""
+        name = f"{declared.name}-service" if declared.name in (DATABASE, POOLER) else declared.name
+        links, said, notes = settings.read(name, declared.settings)
+        pooled = [item for item in said if item.term in ("pool", "worker_pool", "overflow")]
+        if not links and not pooled:
+            return
+        self.notes.extend(notes)
+        links = [replace(link, pooled=link.pooled or host(link) in poolers) for link in links]
+        self.clients[name] = Client(name, tuple(links))
+        self.said.extend([*said, replicas(declared, name)])
+        self.commanded(name, declared, commands)
+
+    def commanded(self, name: str, declared: compose.Declared, commands: list[list[str]]) -> None:
+        """Keep what the command of a client says: its library, its processes and its jobs at once."""
+        where = declared.command.where if declared.command else declared.where
+        if told := programs.library(commands):
+            self.said.append(
+                Said(name, "library", told[0], Origin("file", where, f"the command runs {told[1]}"))
+            )
+        arguments = declared.settings.get("GUNICORN_CMD_ARGS")
+        if arguments and (extra := programs.option(compose.words(arguments.text or ""), GUNICORN)):
+            value = arguments.part(extra[1], option(extra[0]))
+            self.said.append(settings.strict(name, "processes", value, "GUNICORN_CMD_ARGS"))
+        if found := programs.processes(commands):
+            self.processes(name, found, declared)
+        if at_once := programs.jobs(commands):
+            value = in_command(declared, at_once[1], option(at_once[0]))
+            self.said.extend(filter(None, [settings.number(name, "concurrency", value, "the command")]))
+
+    def processes(self, name: str, found: programs.Processes, declared: compose.Declared) -> None:
+        """Keep how many processes a command starts; an option of the command comes before a variable, and a variable before a program's default."""
+        where = declared.command.where if declared.command else declared.where
+        if found.default:
+            if not any(item.term == "processes" for item in self.said if item.service == name):
+                origin = Origin("default", where, found.what)
+                self.said.append(Said(name, "processes", Range.of(int(found.text or 1)), origin))
+            return
+        given = in_command(declared, found.text, option(found.what.partition(" ")[0]))
+        value = settings.number(name, "processes", given, found.what)
+        if value is None:
+            value = Said(name, "processes", None, Origin("file", where, f"{found.what} is no number"))
+        elif found.text is None:
+            value = replace(
+                value, origin=Origin("file", where, f"{found.what}: depends on the machine's CPUs")
+            )
+        self.said.append(value)
+
+
+def in_command(declared: compose.Declared, text: str | None, find: Callable[[str], str | None]) -> Value:
+    """Return a word of a service's command, with the variables that gave it."""
+    return declared.command.part(text, find) if declared.command else Value(text, declared.where)
+
+
+def option(name: str) -> Callable[[str], str | None]:
+    """Return what cuts the value of an option out of a command."""
+
+    def find(outline: str) -> str | None:
+        found = programs.option([word for words in compose.split(outline) for word in words], (name,))
+        return found[1] if found else None
+
+    return find
+
+
+def server_setting(term: str) -> Callable[[str], str | None]:
+    """Return what cuts a setting of a database server out of its command."""
+    return lambda outline: dict(programs.server_settings(compose.split(outline))).get(term)
+
+
+def is_pooler(declared: compose.Declared) -> bool:
+    """Is a service of the stack a PgBouncer?"""
+    named = declared.image.rpartition("/")[2] if declared.image else declared.name
+    return POOLER_IMAGE.search(named) is not None
+
+
+def host(link: Link) -> str | None:
+    """Return the host of a way's server."""
+    return link.server.rpartition(":")[0] if link.server else None
+
+
+def replicas(declared: compose.Declared, service: str) -> Said:
+    """Return how often a service of the stack runs."""
+    if declared.everywhere:
+        origin = Origin("file", declared.everywhere.where, "mode: global runs one on each machine")
+        return Said(service, "replicas", None, origin)
+    if declared.replicas:
+        return settings.strict(service, "replicas", declared.replicas, "replicas")
+    if declared.on_request:
+        what = f"started only with the profile {declared.on_request.text}"
+        return Said(service, "replicas", Range.of(0), Origin("file", declared.on_request.where, what))
+    return Said(
+        service,
+        "replicas",
+        Range.of(1),
+        Origin("default", declared.where, "Compose starts one container of a service"),
+    )
