@@ -142,7 +142,9 @@ def narrowed(client: Client, servers: tuple[str, ...], notes: list[str]) -> Clie
         for link in kept
         if link not in (main, worker)
     )
-    return Client(client.name, tuple(link for link in (main, worker) if link))
+    counted = tuple(link for link in (main, worker) if link)
+    notes.extend(link.remark for link in counted if link.remark)
+    return Client(client.name, counted)
 
 
 def pooled(deployment: Deployment, clients: list[Client], heard: Heard, notes: list[str]) -> set[str]:

@@ -177,7 +177,7 @@ def seen_processes(service: str, said: Mapping[str, list[Said]]) -> Term:
 
 def size(service: str, said: Mapping[str, list[Said]], library: Library | None, cpus: Term | None) -> Term:
     """Return the size of a service's pool."""
-    if said["min_pool"] and not said["pool"]:
+    if said["min_pool"] and not said["pool"] and (library is None or library.fixed):
         least, others = best(said["min_pool"])
         assert least is not None
         origin = replace(least.origin, text=f"{least.origin.text}; max_size is not given and is the same")
@@ -185,6 +185,9 @@ def size(service: str, said: Mapping[str, list[Said]], library: Library | None, 
     default = None
     if library:
         value = library.pool(cpus.value if cpus else ANY)
+        least, _ = best(said["min_pool"])
+        if least and isinstance(least.value, Range):
+            value = Range(max(value.low, least.value.low), value.high and max(value.high, least.value.low))
         default = assumed(service, "pool", value, default_text(library), library.reference)
     return term(service, "pool", said["pool"], default, "neither a size nor a library is named")
 

@@ -136,6 +136,8 @@ class Link:
     """Is it a pool of its own for jobs?"""
     said: tuple[Said, ...] = ()
     """What it says of the pool that it opens."""
+    remark: str = ""
+    """What else is to be known of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,8 @@ class Library:
     runtime: str = ""
     """Why so many."""
     note: str = ""
+    fixed: bool = False
+    """Where only the least size of a pool is stated, is that its size?"""
     unlimited: Mapping[str, int] | None = None
     """Term to the value that means that there is no limit."""
     parameters: Mapping[str, str] | None = None

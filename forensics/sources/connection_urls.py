@@ -4,9 +4,13 @@
     jdbc:postgresql://db/app   postgresql+asyncpg://app@/app?host=/run/postgresql   host=db dbname=app pool_max_conns=8
     Host=db;Database=app;Maximum Pool Size=50
 
+What stands behind the ``?`` is read by one library, and not by another that knows URLs of the same form: SQLAlchemy hands all of it to its driver, so
+that ``max_size`` beside ``postgresql+psycopg://`` is for a program that opens a pool of that driver's own, which has no overflow.
+
 Passwords are cut out before anything else is looked at: what leaves this module names server, database, user and pool.
 
-Reference: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
+References: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING, https://github.com/sqlalchemy/sqlalchemy/issues/4714 (the
+driver takes what is in a URL), encode/databases databases/backends/asyncpg.py (``min_size``, ``max_size``), coleifer/peewee playhouse/db_url.py (``+pool``)
 """
 
 from __future__ import annotations
@@ -18,19 +22,24 @@ from urllib.parse import unquote_plus
 from forensics.sources import pool_libraries
 from forensics.sources.variables import UNSET, unset
 
-URL = re.compile(r"^(?:jdbc:)?([a-z][a-z0-9]*)(?:\+([a-z0-9_]+))?:(?://)(.*)$", re.IGNORECASE | re.DOTALL)
+URL = re.compile(r"^(?:jdbc:)?([a-z][a-z0-9]*)(?:\+([a-z0-9_+]+))?:(?://)(.*)$", re.IGNORECASE | re.DOTALL)
 HOSTS = re.compile(r"^[^/?#@]*(?=[/?#]|$)")
 HOST = re.compile(r"^(?:[\w.-]*|\[[\w:.%]+\])(?::\d+)?(?:,[\w.-]+(?::\d+)?)*$")
 """Names of hosts; anything else may be a part of a password and is dropped."""
 KEYWORD = re.compile(r"\s*([A-Za-z_]+)\s*=\s*('(?:[^'\\]|\\.)*'|\S*)")
 ENGINES = {
     "postgres": "postgres", "postgresql": "postgres", "pgsql": "postgres", "psql": "postgres", "ecto": "postgres",
-    "postgis": "postgres", "mysql": "mysql", "mysql2": "mysql", "mariadb": "mysql",
+    "postgresext": "postgres", "postgresqlext": "postgres", "postgis": "postgres", "mysql": "mysql", "mysql2": "mysql", "mariadb": "mysql",
 }  # fmt: skip
 """Scheme to engine; other schemes lead to no database with ``max_connections``."""
 PORTS = {"postgres": 5432, "mysql": 3306}
 SCHEMES = {"ecto": "ecto", "mysql2": "activerecord"}
 """Schemes that one library alone uses."""
+ALCHEMY = "sqlalchemy"
+DRIVERS = {
+    "psycopg": "psycopg-pool", "psycopg_async": "psycopg-pool", "asyncpg": "asyncpg", "aiopg": "aiopg", "aiomysql": "aiomysql", "asyncmy": "aiomysql",
+}  # fmt: skip
+"""Drivers of SQLAlchemy that have a pool of their own, or one beside them."""
 POOLED = re.compile(r"pg-?bouncer|pooler|pgcat|supavisor", re.IGNORECASE)
 """A host of this name is a pooler."""
 POOLER_PORT = 6432
@@ -55,6 +64,8 @@ class Address:
     """Id of the library that the URL is written for, None where several would read it."""
     settings: tuple[tuple[str, str, str], ...]
     """Term, value and parameter, as they stand there."""
+    borrowed: tuple[str, ...] = ()
+    """Parameters of SQLAlchemy's URLs that another library reads."""
 
 
 def read(text: str) -> Address | None:
@@ -81,7 +92,7 @@ def from_url(engine: str, found: re.Match[str], *, jdbc: bool) -> Address:
     said = [pair.partition("=") for pair in re.split(r"[&;]", query.partition("#")[0]) if pair]
     parameters = {unquote_plus(key): unquote_plus(value) for key, _, value in said}
     host, port = split_host(authority or parameters.get("host", ""), engine)
-    library = "sqlalchemy" if driver else "hikaricp" if jdbc else SCHEMES.get(scheme)
+    library = form_of(driver) if driver else "hikaricp" if jdbc else SCHEMES.get(scheme)
     return address(
         engine,
         host,
@@ -90,7 +101,14 @@ def from_url(engine: str, found: re.Match[str], *, jdbc: bool) -> Address:
         user or parameters.get("user"),
         parameters,
         library,
+        driver or "",
     )
+
+
+def form_of(driver: str) -> str:
+    """Return the library whose URLs name this behind the ``+``."""
+    parts = driver.lower().split("+")
+    return "peewee" if "pool" in parts else "aiopg" if "aiopg" in parts else ALCHEMY
 
 
 def from_keywords(pairs: dict[str, str]) -> Address:
@@ -112,18 +130,27 @@ def address(
     user: str | None,
     parameters: dict[str, str],
     library: str | None,
+    driver: str = "",
 ) -> Address:
     """Put together what was read, and find what it says of the pool."""
     by_parameter = pool_libraries.by_parameter()
-    settings: list[tuple[str, str, str]] = []
+    own: list[tuple[str, str, str]] = []
+    borrowed: list[tuple[str, str, str]] = []
+    lender = None
     for key, value in parameters.items():
         name = key.lower()
-        if name in GENERIC:
-            settings.append((GENERIC[name], value, key))
-        elif name in by_parameter:
-            owner, term = by_parameter[name]
+        owner, term = by_parameter.get(name, (library, GENERIC.get(name)))
+        if term is None:
+            continue
+        if library == ALCHEMY != owner:
+            lender = DRIVERS.get(driver.lower(), owner)
+            borrowed.append((term, value, key))
+        else:
             library = library or owner
-            settings.append((term, value, key))
+            own.append((term, value, key))
+    if borrowed and not own:
+        library = lender
+    settings = own or borrowed
     if library is None and "schema" in parameters:
         library = "prisma"
     pooled = (
@@ -133,7 +160,15 @@ def address(
     )
     server = None if host is None else f"{host}:{port or PORTS[engine]}"
     return Address(
-        engine, server, known(database), known(user), pooled, port or PORTS[engine], library, tuple(settings)
+        engine,
+        server,
+        known(database),
+        known(user),
+        pooled,
+        port or PORTS[engine],
+        library,
+        tuple(settings),
+        tuple(key for *_, key in borrowed),
     )
 
 

@@ -193,8 +193,22 @@ def from_url(service: str, name: str, value: Value) -> Link | None:
         said.append(limited(Said(service, known, found.value, origin), address.library))
     return Link(
         name, address.engine, address.server, address.database, address.user, address.pooled, address.port,
-        bool(JOBS & set(split(name))), tuple(said),
+        bool(JOBS & set(split(name))), tuple(said), borrowing(name, value.where, address),
     )  # fmt: skip
+
+
+def borrowing(name: str, where: str, address: connection_urls.Address) -> str:
+    """Say what was made of parameters that SQLAlchemy does not read; nothing where there are none."""
+    if not address.borrowed:
+        return ""
+    which = (
+        f"{where}: {', '.join(address.borrowed)} of {name} {'is' if len(address.borrowed) == 1 else 'are'}"
+    )
+    if address.library == connection_urls.ALCHEMY:
+        return f"{which} not counted beside what is SQLAlchemy's own; if there is a second pool, add it with --set SERVICE.worker_pool=N"
+    known = pool_libraries.load().get(address.library or "")
+    whose = f"of {known.title}, which has no overflow" if known else "of the driver's own"
+    return f"{which} not read by SQLAlchemy, whose form the URL has: taken for a pool {whose}"
 
 
 def in_query(parameter: str) -> Callable[[str], str | None]:
