@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
@@ -27,11 +28,15 @@ from forensics.sources.variables import Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from yaml.nodes import Node
 
 REMEDY = "give a Compose file that `docker compose config` accepts"
+RESET = {
+    "command": ["command"], "entrypoint": ["entrypoint"], "environment": ["settings"], "env_file": ["settings"],
+    "deploy": ["replicas", "everywhere"], "scale": ["replicas"], "profiles": ["on_request"],
+}  # fmt: skip
+"""Key to what is taken back with it; settings of ``environment`` and of files are kept together, and so are taken back together."""
 SEPARATORS = ("&&", "||", ";", "|", "&")
 
 
@@ -42,6 +47,7 @@ class Declared:
     name: str
     where: str
     image: str | None = None
+    entrypoint: Value | None = None
     command: Value | None = None
     replicas: Value | None = None
     on_request: Value | None = None
@@ -50,11 +56,20 @@ class Declared:
     """``mode: global``: once on each machine."""
     settings: dict[str, Value] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    cleared: set[str] = field(default_factory=set)
+    """What it takes back of an earlier file (``!reset``) or puts in its place (``!override``)."""
+
+    def started(self) -> list[Value]:
+        """Return what is run, the entrypoint before the command; ``$NAME`` in them is what a shell of the container makes of it."""
+        return [
+            variables.within(part, self.settings)
+            for part in (self.entrypoint, self.command)
+            if part is not None
+        ]
 
     def words(self) -> list[list[str]]:
         """Return the words of its commands; a shell's argument is taken apart too."""
-        text = self.command.text if self.command else None
-        return split(text or "")
+        return split(" ".join(part.text or "" for part in self.started()))
 
 
 def split(text: str) -> list[list[str]]:
@@ -81,12 +96,16 @@ def words(text: str) -> list[str]:
 class Reader:
     """One Compose file."""
 
-    def __init__(self, path: Path, name: str, known: Mapping[str, Value]) -> None:
+    def __init__(
+        self, path: Path, name: str, known: Mapping[str, Value], above: tuple[Path, ...] = ()
+    ) -> None:
         self.path = path
+        self.above = above or (path.resolve(),)
         self.name = name
         self.known = known
         self.seen: dict[int, dict[str, Node]] = {}
         self.open: set[int] = set()
+        self.notes: list[str] = []
 
     def where(self, node: Node) -> str:
         """Return file and line of a node."""
@@ -135,8 +154,8 @@ class Reader:
             return Value(None, self.where(node))
         return variables.resolve(node.value, self.known, self.where(node))
 
-    def services(self) -> dict[str, Declared]:
-        """Return the services of the file; UsageError with the line for what is no Compose file."""
+    def nodes(self) -> dict[str, Node]:
+        """Return the entries of the file; UsageError with the line for what is no Compose file."""
         try:
             root = yaml.compose(self.path.read_text(encoding="utf-8-sig"), Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
@@ -149,10 +168,55 @@ class Reader:
             raise UsageError("not valid YAML", where=self.name, remedy="save it as UTF-8 text") from None
         except RecursionError:
             raise UsageError("is nested too deeply", where=self.name, remedy=REMEDY) from None
-        if not isinstance(root, yaml.MappingNode) or "services" not in (top := self.mapping(root)):
+        top = self.mapping(root) if isinstance(root, yaml.MappingNode) else {}
+        if "services" not in top and "include" not in top:
             raise UsageError("has no services", where=self.name, remedy=REMEDY)
-        nodes = self.mapping(top["services"])
-        return {name: self.service(name, node, nodes, ()) for name, node in nodes.items()}
+        return top
+
+    def services(self) -> dict[str, Declared]:
+        """Return the services of the file, and of those that it includes."""
+        top = self.nodes()
+        nodes = self.mapping(top.get("services"))
+        found = {}
+        for node in self.items(top.get("include")):
+            found.update(self.included(node))
+        return found | {name: self.service(name, node, nodes, ()) for name, node in nodes.items()}
+
+    def included(self, node: Node) -> dict[str, Declared]:
+        """Return the services of the files that ``include`` names, the later laid over the earlier."""
+        said = self.mapping(node) if isinstance(node, yaml.MappingNode) else {"path": node}
+        found: dict[str, Declared] = {}
+        for item in self.items(said.get("path")):
+            other = self.beside(item)
+            for name, declared in (other.services() if other else {}).items():
+                if name in found:
+                    overlay(found[name], declared)
+                else:
+                    found[name] = declared
+        return found
+
+    def beside(self, node: Node) -> Reader | None:
+        """Return the reader of another Compose file, which lies where its name says from here; None, with a remark, where it does not.
+
+        Raises UsageError where files lead to each other.
+        """
+        named = self.value(node).text or ""
+        path = self.path.parent / named
+        if path.resolve() in self.above:
+            raise self.refuse("a file leads to itself", node)
+        if variables.unset(named) or not path.is_file():
+            self.notes.append(f"{self.where(node)}: the Compose file that is named here cannot be read")
+            return None
+        other = Reader(path, self.name_of(named), self.known, (*self.above, path.resolve()))
+        other.notes = self.notes
+        return other
+
+    def name_of(self, named: str) -> str:
+        """Return how a file that is named here is called in outputs."""
+        name = re.sub(r"^(?:\./)+", "", named)
+        folder = self.name.rpartition("/")[0]
+        absolute = (self.path.parent / named) == Path(named)
+        return f"{folder}/{name}" if folder else name.rpartition("/")[2] if absolute else name
 
     def service(self, name: str, node: Node, nodes: Mapping[str, Node], above: tuple[str, ...]) -> Declared:
         """Return one service, laid over the one that it extends."""
@@ -162,38 +226,58 @@ class Reader:
             self.extend(done, said["extends"], nodes, (*above, name))
         if "image" in said:
             done.image = self.value(said["image"]).text
-        if "command" in said and not is_nothing(said["command"]):
-            parts = [self.value(item) for item in self.items(said["command"])]
-            listed = isinstance(said["command"], yaml.SequenceNode)
-            join = shlex.join if listed else "".join
-            done.command = variables.joined(parts, self.where(said["command"]), join)
+        done.entrypoint = self.started(said.get("entrypoint")) or done.entrypoint
+        done.command = self.started(said.get("command")) or done.command
+        for key, attributes in RESET.items():
+            if key in said and said[key].tag in ("!reset", "!override"):
+                done.cleared.update(attributes)
         for item in self.items(said.get("env_file")):
             self.read_settings(done, item)
         done.settings.update(self.environment(said.get("environment")))
-        deploy = self.mapping(said.get("deploy"))
-        for key, owner in (("scale", said), ("replicas", deploy)):
-            if key in owner:
-                done.replicas = self.value(owner[key])
-        if "mode" in deploy and self.value(deploy["mode"]).text == "global":
-            done.everywhere = Value("global", self.where(deploy["mode"]))
+        self.copies(done, said)
         if profiles := self.items(said.get("profiles")):
             names = ", ".join(self.value(item).text or "" for item in profiles)
             done.on_request = Value(names, self.where(profiles[0]))
         return done
 
+    def copies(self, done: Declared, said: Mapping[str, Node]) -> None:
+        """Read how often a service runs."""
+        deploy = self.mapping(said.get("deploy"))
+        for key, owner in (("scale", said), ("replicas", deploy)):
+            if key in owner and is_nothing(owner[key]):
+                done.cleared.update(["replicas"] if owner[key].tag == "!reset" else [])
+            elif key in owner:
+                done.replicas = self.value(owner[key])
+        if "mode" in deploy and self.value(deploy["mode"]).text == "global":
+            done.everywhere = Value("global", self.where(deploy["mode"]))
+
+    def started(self, node: Node | None) -> Value | None:
+        """Return a command, written as a text or as a list; None where there is none."""
+        if node is None or is_nothing(node):
+            return None
+        parts = [self.value(item) for item in self.items(node)]
+        join = shlex.join if isinstance(node, yaml.SequenceNode) else "".join
+        return variables.joined(parts, self.where(node), join)
+
     def extend(self, done: Declared, node: Node, nodes: Mapping[str, Node], above: tuple[str, ...]) -> None:
-        """Begin with what another service of this file declares."""
+        """Begin with what another service declares, of this file or of one that is named."""
         said = self.mapping(node) if isinstance(node, yaml.MappingNode) else {"service": node}
-        base = self.value(said["service"]).text if "service" in said else None
-        if "file" in said or base not in nodes:
-            done.notes.append(
-                f"{self.where(node)}: what {done.name} extends is in another file and was not read"
-            )
-            return
-        assert base is not None
+        base = (self.value(said["service"]).text if "service" in said else None) or ""
+        reader: Reader = self
+        if "file" in said and not self.is_own(said["file"]):
+            other = self.beside(said["file"])
+            if other is None:
+                return
+            reader, nodes, above = other, other.mapping(other.nodes().get("services")), ()
+        if base not in nodes:
+            raise self.refuse(f"there is no service {base!r} to extend", node)
         if base in above:
             raise self.refuse(f"{base!r} extends itself", node)
-        overlay(done, self.service(base, nodes[base], nodes, above))
+        overlay(done, reader.service(base, nodes[base], nodes, above))
+
+    def is_own(self, node: Node) -> bool:
+        """Is the file that is named here this one?"""
+        return (self.path.parent / (self.value(node).text or "")).resolve() == self.path.resolve()
 
     def environment(self, node: Node | None) -> dict[str, Value]:
         """Return ``environment``, written as a mapping or as a list of ``NAME=VALUE``."""
@@ -225,10 +309,7 @@ class Reader:
         except (OSError, UnicodeDecodeError):
             done.notes.append(f"{self.where(node)}: the env_file of {done.name}, {named}, cannot be read")
             return
-        name = re.sub(r"^(?:\./)+", "", named)
-        folder = self.name.rpartition("/")[0]
-        name = f"{folder}/{name}" if folder else name.rpartition("/")[2] if path.is_absolute() else name
-        done.settings.update(variables.parse(text, name, self.known))
+        done.settings.update(variables.parse(text, self.name_of(named), self.known))
 
 
 def is_nothing(node: Node) -> bool:
@@ -238,7 +319,9 @@ def is_nothing(node: Node) -> bool:
 
 def overlay(under: Declared, over: Declared) -> None:
     """Lay what a later file says over what an earlier one said."""
-    for key in ("image", "command", "replicas", "on_request", "everywhere"):
+    for attribute in over.cleared:
+        setattr(under, attribute, {} if attribute == "settings" else None)
+    for key in ("image", "entrypoint", "command", "replicas", "on_request", "everywhere"):
         if getattr(over, key) is not None:
             setattr(under, key, getattr(over, key))
     under.settings.update(over.settings)

@@ -192,11 +192,13 @@ class Made(services.Services):
         found: dict[str, compose.Declared] = {}
         for path, name in files:
             contents(path, name)
-            for key, declared in compose.Reader(path, name, known).services().items():
+            reader = compose.Reader(path, name, known)
+            for key, declared in reader.services().items():
                 if key in found:
                     compose.overlay(found[key], declared)
                 else:
                     found[key] = declared
+            self.notes.extend(dict.fromkeys(reader.notes))
         poolers = {name for name, one in found.items() if services.is_pooler(one)}
         for declared in found.values():
             self.notes.extend(declared.notes)

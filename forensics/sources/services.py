@@ -86,8 +86,8 @@ class Services:
 
     def commanded(self, name: str, declared: compose.Declared, commands: list[list[str]]) -> None:
         """Keep what the command of a client says: its library, its processes and its jobs at once."""
-        where = declared.command.where if declared.command else declared.where
         if told := programs.library(commands):
+            where = in_command(declared, told[1], lambda outline: runs(told[1], outline)).where
             self.said.append(
                 Said(name, "library", told[0], Origin("file", where, f"the command runs {told[1]}"))
             )
@@ -103,13 +103,13 @@ class Services:
 
     def processes(self, name: str, found: programs.Processes, declared: compose.Declared) -> None:
         """Keep how many processes a command starts; an option of the command comes before a variable, and a variable before a program's default."""
-        where = declared.command.where if declared.command else declared.where
+        given = in_command(declared, found.text, option(found.what.partition(" ")[0]))
+        where = given.where
         if found.default:
             if not any(item.term == "processes" for item in self.said if item.service == name):
                 origin = Origin("default", where, found.what)
                 self.said.append(Said(name, "processes", Range.of(int(found.text or 1)), origin))
             return
-        given = in_command(declared, found.text, option(found.what.partition(" ")[0]))
         value = settings.number(name, "processes", given, found.what)
         if value is None:
             value = Said(name, "processes", None, Origin("file", where, f"{found.what} is no number"))
@@ -121,8 +121,19 @@ class Services:
 
 
 def in_command(declared: compose.Declared, text: str | None, find: Callable[[str], str | None]) -> Value:
-    """Return a word of a service's command, with the variables that gave it."""
-    return declared.command.part(text, find) if declared.command else Value(text, declared.where)
+    """Return a word of what a service runs, with its line and the variables that gave it."""
+    parts = declared.started()
+    there = [part for part in parts if find(part.text or "") is not None]
+    whole = next(iter([*there, *reversed(parts)]), Value(None, declared.where))
+    return whole.part(text, find)
+
+
+def runs(program: str, outline: str) -> str | None:
+    """Return the name of a program where a command has it."""
+    return next(
+        (program for words in compose.split(outline) for word in words if programs.base(word) == program),
+        None,
+    )
 
 
 def option(name: str) -> Callable[[str], str | None]:

@@ -125,6 +125,8 @@ def read(service: str, settings: Mapping[str, Value]) -> tuple[list[Link], list[
         found = number(whose, known, value, name) if known else None
         if found:
             said.append(limited(found, owner.id if owner else None))
+        elif known and (value.text or "").strip() and re.search(r"\d", value.text or ""):
+            notes.append(f"{value.where}: {name} is no whole number and is not counted")
     return links, said, notes
 
 
@@ -141,6 +143,9 @@ def limited(said: Said, library: str | None) -> Said:
         return said
     if known and (known.unlimited or {}).get(said.term) == said.value.exact:
         return Said(said.service, said.term, Range(0 if said.term == "overflow" else 1, None), said.origin)
+    if said.term == "pool" and said.value.exact == 0:
+        origin = replace(said.origin, text=f"{said.origin.text} is 0, which is no size of a pool")
+        return Said(said.service, said.term, None, origin)
     if said.value.low < 0 and said.term == "overflow":
         return Said(said.service, said.term, Range(0, None), said.origin)
     if said.value.low < 0:
@@ -157,6 +162,8 @@ def find_links(service: str, settings: Mapping[str, Value]) -> tuple[list[Link],
     for name, value in sorted(settings.items(), key=lambda pair: (pair[0] != "DATABASE_URL", pair[0])):
         address = connection_urls.read(value.text or "")
         if address is None:
+            if hidden(name, value):
+                notes.append(f"{value.where}: {name} has no value in the given files")
             continue
         if SIDE & set(split(name)):
             notes.append(f"{value.where}: {name} is not counted: it serves migrations or tests")
@@ -169,6 +176,13 @@ def find_links(service: str, settings: Mapping[str, Value]) -> tuple[list[Link],
         link = from_host(settings)
         return ([link] if link else []), notes
     return sorted(links.values(), key=lambda link: link.worker), notes
+
+
+def hidden(name: str, value: Value) -> bool:
+    """Does a setting name a way to the database that no given file tells?"""
+    listed = set(split(name))
+    addressed = listed & {"URL", "URI", "DSN"} and listed & DATABASE_WORDS and not listed & SIDE
+    return bool(addressed) and (value.text is None or bool(variables.unset(value.text)))
 
 
 def from_url(service: str, name: str, value: Value) -> Link | None:

@@ -154,6 +154,15 @@ class Resolved:
         return Value("".join(self.text), where, outline, tuple(self.references.values()))
 
 
+def within(value: Value, known: Mapping[str, Value]) -> Value:
+    """Return a value in which what is still a reference is replaced, as by a shell inside the container."""
+    if "$" not in (value.text or ""):
+        return value
+    made = resolve(value.text or "", known, value.where)
+    outline = resolve(value.outline or value.text or "", known, value.where).outline
+    return Value(made.text, value.where, outline, (*value.references, *made.references))
+
+
 def joined(parts: Sequence[Value], where: str, join: Callable[[list[str]], str]) -> Value:
     """Return several values as one."""
     references = {one.name: one for part in parts for one in part.references}
