@@ -57,7 +57,7 @@ OVERFLOW = re.compile(r"(?:^|_)(?:MAX_?)?OVERFLOW$")
 SERVER = re.compile(r"^(?:POSTGRES|POSTGRESQL|PG|MYSQL|MARIADB)_MAX_CONNECTIONS$")
 """The server's own limit."""
 HOST = re.compile(r"^(PG|DB_|DATABASE_|POSTGRES_|POSTGRESQL_|MYSQL_|RDS_)(?:HOST|HOSTNAME)$")
-NUMBER = re.compile(r"-?\d{1,9}$")
+NUMBER = re.compile(r"-?[0-9]{1,9}$")
 
 
 def split(name: str) -> list[str]:
