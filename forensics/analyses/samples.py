@@ -1,10 +1,14 @@
 """How full was the resource before, during and after?
 
-Between two samples nothing is known: a plateau is told by its first and last sample and their period.
+Between two samples nothing is known: a plateau is told by its first and last sample and their period. A gauge that was looked at again and again, each
+time into a file of its own (``activity-0940.txt``, ``activity-0941.txt``), is one gauge: the names differ in digits alone, and the files cover one
+time after another, in the order of their digits.
 """
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,8 +21,14 @@ from forensics.model.source import Ref
 if TYPE_CHECKING:
     from forensics.model.digest import Evidence
     from forensics.model.known import Known
+    from forensics.model.source import Source
 
 SECOND = 1_000_000
+DIGITS = re.compile(r"[0-9]{1,18}")
+CLOCK = 4
+"""Digits of a time of day: fewer may count servers."""
+SEVERAL = 3
+"""Numbered files from which they are taken for one gauge without a time in their names."""
 AT_ONCE = SECOND
 """Samples closer than this are one look at the gauge, asked in two ways."""
 
@@ -31,9 +41,12 @@ def samples(evidence: Evidence, known: Known, facts: Facts) -> Samples:
         .filter(pl.col("ts").is_not_null() & pl.col("value").is_not_null())
         .sort("source", "ts", "line")
     )
+    gauges = joined(table, evidence.sources)
     made = [
-        one(str(series), part.sort("ts", "line"), facts)
-        for (_, series), part in table.group_by("source", "series", maintain_order=True)
+        one(str(series), part.sort("ts", "source", "line"), facts)
+        for (_, series), part in table.join(gauges, on=["source", "series"], maintain_order="left").group_by(
+            "gauge", "series", maintain_order=True
+        )
     ]
     unique: dict[tuple[float, float | None], SampleSeries] = {}
     for item in made:
@@ -41,6 +54,42 @@ def samples(evidence: Evidence, known: Known, facts: Facts) -> Samples:
         if key not in unique or item.n > unique[key].n:
             unique[key] = item
     return Samples(tuple(sorted(unique.values(), key=lambda item: (-item.n, item.series))))
+
+
+def joined(table: pl.DataFrame, sources: tuple[Source, ...]) -> pl.DataFrame:
+    """Return source and series with ``gauge``, the first of the sources in which they are the same gauge."""
+    spans = table.group_by("source", "series").agg(
+        first=pl.col("ts").min(), last=pl.col("ts").max(), limit=pl.col("limit").max()
+    )
+    families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in spans.sort("series", "first", "source").iter_rows(named=True):
+        source = sources[row["source"]]
+        folder, _, file = source.name.rpartition("/")
+        row["digits"] = DIGITS.findall(file)
+        families.setdefault((row["series"], source.transport, folder, DIGITS.sub("#", file)), []).append(row)
+    for rows in families.values():
+        whole = len(rows) > 1 and in_turn(rows)
+        for row in rows:
+            row["gauge"] = rows[0]["source"] if whole else row["source"]
+    found = [row for rows in families.values() for row in rows]
+    return pl.DataFrame(
+        [{key: row[key] for key in ("source", "series", "gauge")} for row in found],
+        schema={"source": table.schema["source"], "series": pl.String, "gauge": pl.Int64},
+    )
+
+
+def in_turn(rows: list[dict[str, Any]]) -> bool:
+    """Do files in time order tell of one gauge, one after another? Two of them need digits that may be a time, since ``db1`` and ``db2`` are two servers."""
+    after = all(one["last"] < other["first"] for one, other in pairwise(rows))
+    numbered = all(numbers(one) < numbers(other) for one, other in pairwise(rows))
+    limits = {row["limit"] for row in rows} - {None}
+    timely = len("".join(rows[0]["digits"])) >= CLOCK
+    return after and numbered and len(limits) <= 1 and (timely or len(rows) >= SEVERAL)
+
+
+def numbers(row: dict[str, Any]) -> list[int]:
+    """Return the numbers in the name of a row's file."""
+    return [int(part) for part in row["digits"]]
 
 
 def one(name: str, rows: pl.DataFrame, facts: Facts) -> SampleSeries:
