@@ -47,49 +47,70 @@ def described(rows: list[Row], limit: int | None) -> Snapshot:
     listed = [row for row in rows if row["background"] is not None]
     clients = [row for row in listed if not row["background"]]
     queue = Queue(rows)
-    idle = [idler(row, queue) for row in clients if row["state"] in (IN_TRANSACTION, ABORTED)]
+    idle = [idler(row, queue) for row in clients if row["pid"] and row["state"] in (IN_TRANSACTION, ABORTED)]
     shown = max((row["limit"] for row in rows if row["limit"] is not None), default=limit)
     first = next(iter(clients), rows[0])
     return Snapshot(
         at=first["ts"],
         dated=first["dated"],
         ref=Ref(first["source"], first["line"]),
-        total=len(clients),
-        background=len(listed) - len(clients),
+        total=size(clients),
+        background=size(listed) - size(clients),
         limit=round(shown) if shown is not None else None,
         states=ranked(clients),
         applications=by_application(clients),
         clients=len({row["client"] for row in clients if row["client"]}),
         waits=waits(clients),
-        waiting=len({row["pid"] for row in rows if row["wait_type"] == "Lock" or row["blocked_by"]}),
+        waiting=waiting(rows),
         idlers=tuple(sorted(idle, key=lambda one: (-(one.age_s or 0), one.pid))),
         blockers=queue.blockers(),
+        by=first["by"],
+        mixed=any(row["mixed"] for row in clients),
     )
+
+
+def size(rows: list[Row]) -> int:
+    """Return how many sessions rows stand for: one each, unless the query grouped them."""
+    return sum(1 if row["count"] is None else row["count"] for row in rows)
+
+
+def waiting(rows: list[Row]) -> int:
+    """Return how many sessions wait for a lock."""
+    found = [row for row in rows if row["wait_type"] == "Lock" or row["blocked_by"]]
+    return len({row["pid"] for row in found if row["pid"]}) + size([row for row in found if not row["pid"]])
+
+
+def counted(named: list[tuple[str, Row]]) -> tuple[tuple[str, int], ...]:
+    """Count sessions by a name, most first."""
+    found: Counter[str] = Counter()
+    for name, row in named:
+        found[name] += size([row])
+    return tuple(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def ranked(rows: list[Row]) -> tuple[tuple[str, int], ...]:
     """Count sessions per state, most first."""
-    found = Counter(row["state"] or "unknown" for row in rows)
-    return tuple(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    return counted([(row["state"] or "unknown", row) for row in rows])
 
 
 def by_application(rows: list[Row]) -> tuple[tuple[str | None, int, tuple[tuple[str, int], ...]], ...]:
-    """Count the states of each application, the one with most sessions first."""
+    """Count the states of each application, or of what sessions are told apart by, the one with most sessions first."""
     parts: dict[str | None, list[Row]] = {}
     for row in rows:
-        parts.setdefault(row["application"], []).append(row)
-    found = [(name, len(part), ranked(part)) for name, part in parts.items()]
+        parts.setdefault(row["group"], []).append(row)
+    found = [(name, size(part), ranked(part)) for name, part in parts.items()]
     return tuple(sorted(found, key=lambda item: (-item[1], item[0] or "")))
 
 
 def waits(rows: list[Row]) -> tuple[tuple[str, int], ...]:
     """Count what sessions wait for, most first."""
-    found = Counter(
-        f"{row['wait_type']}: {row['wait']}" if row["wait"] else row["wait_type"]
-        for row in rows
-        if row["wait_type"] and row["wait_type"] not in NO_WAIT
+    return counted(
+        [
+            (f"{row['wait_type']}: {row['wait']}" if row["wait"] else row["wait_type"], row)
+            for row in rows
+            if row["wait_type"] and row["wait_type"] not in NO_WAIT
+        ]
     )
-    return tuple(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def idler(row: Row, queue: Queue) -> Idler:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import Coverage, Deadlock, Facts, Incidents, Locks, Upkeep, Upkeeps
+from forensics.model.facts import Coverage, Deadlock, Facts, Frequent, Incidents, Locks, Upkeep, Upkeeps
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -33,6 +33,7 @@ CHECKPOINT, VACUUM, USAGE, DURATION = (
     "postgres.vacuum-usage",
     "postgres.duration",
 )
+FREQUENT = "postgres.checkpoints-too-frequent"
 DEADLOCK, EDGE = "postgres.deadlock", "postgres.deadlock-detail"
 PLACE = ["service", "pid", "ts"]
 
@@ -42,26 +43,25 @@ Row = dict[str, Any]
 def upkeeps(evidence: Evidence, known: Known, facts: Facts) -> Upkeeps:
     """Compare the server's work inside the primary incident with that outside; deadlocks are told all."""
     del known
-    wanted = [CHECKPOINT, VACUUM, USAGE, DURATION, DEADLOCK, EDGE]
+    wanted = [CHECKPOINT, VACUUM, USAGE, DURATION, DEADLOCK, EDGE, FREQUENT]
     hits = (
         evidence["hits"]
         .filter(pl.col("signature").is_in(wanted) & pl.col("ts").is_not_null())
         .sort("ts", "source", "line")
     )
     primary = facts[Incidents].primary()
+    window = (primary.start, primary.end or facts[Incidents].last or primary.start) if primary else None
     items: list[Upkeep] = []
-    if primary is not None:
-        window = primary.start, primary.end or facts[Incidents].last or primary.start
-        for kind, rows in (
-            ("checkpoint", checkpoints(hits)),
-            ("autovacuum", vacuums(hits)),
-            ("statement", statements(hits)),
-        ):
-            items += [
-                one for service in dict.fromkeys(row["service"] for row in rows)
-                if (one := compared(kind, service, [row for row in rows if row["service"] == service], window, facts))
-            ]  # fmt: skip
-    return Upkeeps(tuple(items), tuple(deadlocks(hits)))
+    for kind, rows in (
+        ("checkpoint", checkpoints(hits)),
+        ("autovacuum", vacuums(hits)),
+        ("statement", statements(hits)),
+    ):
+        items += [
+            compared(kind, service, [row for row in rows if row["service"] == service], window, facts)
+            for service in dict.fromkeys(row["service"] for row in rows)
+        ]
+    return Upkeeps(tuple(items), tuple(deadlocks(hits)), tuple(frequent(hits, window)))
 
 
 def checkpoints(hits: pl.DataFrame) -> list[Row]:
@@ -108,29 +108,31 @@ def told(rows: pl.DataFrame) -> list[tuple[Row, dict[str, Any]]]:
 
 
 def compared(
-    kind: str, service: str, rows: list[Row], window: tuple[int, int], facts: Facts
-) -> Upkeep | None:
-    """Compare inside with outside; None where nothing overlaps the incident."""
-    lo, hi = window
+    kind: str, service: str, rows: list[Row], window: tuple[int, int] | None, facts: Facts
+) -> Upkeep:
+    """Compare inside with outside; where nothing overlaps the incident, or there is none, the numbers are those outside."""
+    lo, hi = window or (0, -1)
     inside: list[Row] = []
     outside: list[Row] = []
     for row in rows:
-        overlaps = row["ts"] >= lo and row["ts"] - round((row["took_s"] or 0) * SECOND) <= hi
+        overlaps = (
+            window is not None and row["ts"] >= lo and row["ts"] - round((row["took_s"] or 0) * SECOND) <= hi
+        )
         (inside if overlaps else outside).append(row)
-    if not inside:
-        return None
+    shown = inside or outside
     cover = facts[Coverage].of(service)
-    beside = max(0, (cover.last - cover.first) - (min(hi, cover.last) - max(lo, cover.first))) if cover else 0
-    syncs = [row["sync_s"] for row in inside if row["sync_s"] is not None]
+    covered = max(0, min(hi, cover.last) - max(lo, cover.first)) if cover else 0
+    beside = cover.last - cover.first - covered if cover else 0
+    syncs = [row["sync_s"] for row in shown if row["sync_s"] is not None]
     others = [row["sync_s"] for row in outside if row["sync_s"] is not None]
-    longest = sorted(inside, key=lambda row: (-(row["took_s"] or 0), row["ts"]))
-    pids = {row["pid"] for row in inside if row["pid"]} if kind == "autovacuum" else set()
+    longest = sorted(shown, key=lambda row: (-(row["took_s"] or 0), row["ts"]))
+    pids = {row["pid"] for row in shown if row["pid"]} if kind == "autovacuum" else set()
     return Upkeep(
         service=service,
         kind=kind,
         inside=len(inside),
         outside=len(outside),
-        per_hour_inside=round(len(inside) / max(hi - lo, SECOND) * HOUR, 1),
+        per_hour_inside=round(len(inside) / max(hi - lo, SECOND) * HOUR, 1) if window else 0.0,
         per_hour_outside=round(len(outside) / beside * HOUR, 1) if beside >= SHORTEST_US else None,
         longest_s=None if longest[0]["took_s"] is None else round(longest[0]["took_s"], 3),
         sync_s=max(syncs, default=None),
@@ -138,7 +140,30 @@ def compared(
         what=longest[0]["what"],
         waiters=sum(len(one.waiters) for one in facts[Locks].groups if pids & held_by(one.holder)),
         refs=tuple(Ref(row["source"], row["line"]) for row in longest[:REFS]),
+        first=min(row["ts"] for row in shown),
+        last=max(row["ts"] for row in shown),
     )
+
+
+def frequent(hits: pl.DataFrame, window: tuple[int, int] | None) -> list[Frequent]:
+    """Return what servers say themselves of checkpoints that follow each other too quickly, inside and outside."""
+    lo, hi = window or (0, -1)
+    parts: dict[tuple[str, bool], list[tuple[Row, float]]] = {}
+    for row, said in told(hits.filter(pl.col("signature") == FREQUENT)):
+        inside = window is not None and lo <= row["ts"] <= hi
+        parts.setdefault((row["service"], inside), []).append((row, float(said["seconds"])))
+    return [
+        Frequent(
+            service=service,
+            inside=inside,
+            n=len(rows),
+            closest_s=min(seconds for _, seconds in rows),
+            first=rows[0][0]["ts"],
+            last=rows[-1][0]["ts"],
+            refs=tuple(Ref(row["source"], row["line"]) for row, _ in rows[:REFS]),
+        )
+        for (service, inside), rows in parts.items()
+    ]
 
 
 def held_by(holder: str | None) -> set[str]:

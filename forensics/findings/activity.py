@@ -1,7 +1,8 @@
 """What snapshots of a database's sessions tell: an instant each, the one that shows most of the incident first.
 
 A snapshot inside the incident is part of the mechanism; one outside, or without an instant, is a clue at most: it says nothing about the incident's
-own instants. Sessions of a pool that are plainly idle are counted and never named.
+own instants. Where there is no incident it is told for itself. The summary and the timeline have it in any case. Sessions of a pool that are plainly
+idle are counted and never named.
 """
 
 from __future__ import annotations
@@ -33,9 +34,16 @@ def told(signals: Signals) -> Snapshot | None:
         return max(inside, key=weight)
     every = signals.facts[Sessions].snapshots
     dated = [one for one in every if one.at is not None]
+    if signals.primary is None:
+        return max(dated or every, key=weight, default=None)
     if dated:
         return min(dated, key=lambda one: max(lo - (one.at or 0), (one.at or 0) - hi))
     return next(iter(every), None)
+
+
+def section_of(signals: Signals, snapshot: Snapshot) -> str:
+    """Return where a snapshot belongs: ``mechanism`` inside the incident, or where there is none, else ``clues``."""
+    return "mechanism" if signals.primary is None or snapshot in signals.snapshots else "clues"
 
 
 def weight(snapshot: Snapshot) -> tuple[int, float, int, int]:
@@ -49,9 +57,9 @@ def findings(signals: Signals, section: str) -> Iterator[Finding]:
     snapshot = told(signals)
     if snapshot is None:
         return
-    if section != ("mechanism" if snapshot in signals.snapshots else "clues"):
-        if section == "clues" and not signals.facts[Sessions].candidates(snapshot):
-            yield from elsewhere(signals, snapshot)
+    if section == ("mechanism" if signals.primary is None else "clues"):
+        yield from elsewhere(signals, snapshot, section)
+    if section != section_of(signals, snapshot):
         return
     values: dict[str, Any] = {"snapshot": snapshot, "apart": apart(signals, snapshot)}
     clue = section == "clues"
@@ -86,15 +94,21 @@ def idle(signals: Signals, snapshot: Snapshot, section: str) -> Finding:
     )
 
 
-def elsewhere(signals: Signals, shown: Snapshot) -> Iterator[Finding]:
-    """Name long idle transactions of another snapshot where the one that is told has none: the oldest, as a clue."""
-    others = [
-        one
-        for one in signals.facts[Sessions].snapshots
-        if one is not shown and signals.facts[Sessions].candidates(one)
-    ]
-    if others:
-        yield idle(signals, max(others, key=weight), "clues")
+def elsewhere(signals: Signals, shown: Snapshot, section: str) -> Iterator[Finding]:
+    """Name long idle transactions of another snapshot where the one that is told has none: the oldest."""
+    sessions = signals.facts[Sessions]
+    others = [one for one in sessions.snapshots if one is not shown and sessions.candidates(one)]
+    if others and not sessions.candidates(shown):
+        yield idle(signals, max(others, key=weight), section)
+
+
+def summary(signals: Signals) -> Iterator[Finding]:
+    """Say in one sentence what a snapshot shows that lies in no incident."""
+    snapshot = told(signals)
+    if snapshot is None or not snapshot.total or snapshot in signals.snapshots:
+        return
+    values = {"snapshot": snapshot, "apart": apart(signals, snapshot)}
+    yield Finding("summary.snapshot", "summary", Grade.VERIFIED, values, (snapshot.ref,))
 
 
 def apart(signals: Signals, snapshot: Snapshot) -> float | None:
@@ -108,15 +122,12 @@ def apart(signals: Signals, snapshot: Snapshot) -> float | None:
 
 
 def moments(signals: Signals) -> Iterator[Moment]:
-    """Yield snapshots inside the incident that show most, in time order; none where the timeline has no incident."""
-    for snapshot in sorted(signals.snapshots, key=weight)[-ROWS:]:
-        if signals.primary is not None and snapshot.at is not None:
-            yield Moment(
-                snapshot.at,
-                "snapshot",
-                None,
-                "row.snapshot",
-                {"snapshot": snapshot},
-                Grade.VERIFIED,
-                (snapshot.ref,),
-            )
+    """Yield the snapshots that show most, in time order: those inside the incident, else the one that is told; all are candidates where there is no incident."""
+    shown = told(signals)
+    every = signals.snapshots if signals.primary else signals.facts[Sessions].snapshots
+    found = every or tuple(filter(None, [shown]))
+    dated = sorted((one for one in found if one.at is not None and one.total), key=weight)[-ROWS:]
+    for snapshot in dated:
+        assert snapshot.at is not None
+        values = {"snapshot": snapshot}
+        yield Moment(snapshot.at, "snapshot", None, "row.snapshot", values, Grade.VERIFIED, (snapshot.ref,))

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -31,6 +32,8 @@ CLIENT_TEXTS = ("libpq.connect-failed",)
 FULL = "too many clients|remaining connection slots|53300|TooManyConnections"
 TOLD = 6
 """Clients that are named."""
+STOPS = 3
+"""Stops of a server that are told one by one."""
 UNCLEAN = "interrupted|not properly shut down"
 """What a server says at its start of an end that was not orderly."""
 
@@ -187,33 +190,43 @@ def sides(signals: Signals) -> Iterator[Finding]:
 
 
 def server_end(signals: Signals) -> Iterator[Finding]:
-    """Tell when the database server was asked to stop, how that lies to its refusals, and when it was open again."""
+    """Tell each time that a database server was asked to stop, how that lies to its refusals, and when it was open again."""
     asked = signals.hits("postgres.shutdown-request").sort("ts", "source", "line")
-    if not asked.height:
-        return
-    stop = asked.row(0, named=True)
+    for (_,), rows in asked.group_by("service", maintain_order=True):
+        stops = [
+            stopped(signals, row, after)
+            for row, after in zip_longest(rows.to_dicts(), rows["ts"].to_list()[1:])
+        ]
+        first = rows["ts"][0]
+        before = refusals(signals).filter(pl.col("ts") <= first)
+        last = before["ts"].max() if before.height else None
+        values = {
+            "n": len(stops),
+            "stops": [values for values, _ in stops[:STOPS]],
+            "apart": (first - last) / SECOND if last is not None else None,
+        }
+        refs = tuple(ref for _, refs in stops for ref in refs)
+        yield Finding("mechanism.server_end", "mechanism", Grade.VERIFIED, values, refs[: 2 * STOPS])
+
+
+def stopped(signals: Signals, row: dict[str, Any], until: int | None) -> tuple[dict[str, Any], list[Ref]]:
+    """Return one stop of a server, before the next one: when, how, when it was open again and what it said then, with their places."""
     life = (
         signals.hits("postgres.ready", "postgres.previous-stop")
-        .filter(pl.col("ts") > stop["ts"])
+        .filter((pl.col("service") == row["service"]) & (pl.col("ts") > row["ts"]))
+        .filter(pl.lit(value=True) if until is None else pl.col("ts") < until)
         .sort("ts", "line")
     )
     ready = life.filter(pl.col("signature") == "postgres.ready")
     ends = life.filter(
         (pl.col("signature") == "postgres.previous-stop") & pl.col("parameters").str.contains(UNCLEAN)
     )
-    before = refusals(signals).filter(pl.col("ts") <= stop["ts"])
-    last = before["ts"].max() if before.height else None
-    refs = [Ref(stop["source"], stop["line"])]
-    refs += [
-        Ref(row["source"], row["line"])
-        for part in (ready, ends)
-        for row in part.head(1).iter_rows(named=True)
-    ]
-    yield Finding(
-        "mechanism.server_end", "mechanism", Grade.VERIFIED,
-        {
-            "at": stop["ts"], "apart": (stop["ts"] - last) / SECOND if last is not None else None, "mode": json.loads(stop["parameters"] or "{}").get("mode"),
-            "ready": ready["ts"][0] if ready.height else None, "shut": (ready["ts"][0] - stop["ts"]) / SECOND if ready.height else None, "unclean": bool(ends.height),
-        },
-        tuple(refs),
-    )  # fmt: skip
+    at = ready["ts"][0] if ready.height else None
+    values = {
+        "at": row["ts"],
+        "mode": json.loads(row["parameters"] or "{}").get("mode"),
+        "ready": at,
+        "shut": (at - row["ts"]) / SECOND if at is not None else None,
+        "unclean": bool(ends.height),
+    }
+    return values, [Ref(row["source"], row["line"]), *signals.refs(ready, 1), *signals.refs(ends, 1)]

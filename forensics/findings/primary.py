@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.findings import capacity
-from forensics.findings.signals import MINUTE, SECOND, replica_of
-from forensics.model.facts import Coverage, Failures, Impact, Locks, Losses, Stalls
+from forensics.findings.signals import SECOND, replica_of
+from forensics.model.facts import Coverage, Failures, Impact, Losses, Stalls
 from forensics.model.frames import middle
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
     from forensics.findings.signals import Signals
-    from forensics.model.facts import FailureGroup, Incident, LockGroup, Stall
+    from forensics.model.facts import FailureGroup, Incident, Stall
 
 POOL = "pool_exhaustion"
 BUCKET = 10 * SECOND
@@ -74,14 +74,6 @@ def stall_of(signals: Signals) -> Stall | None:
     hi = signals.window[1]
     found = stalls_in_window(signals)
     return max(found, key=lambda stall: (stall.end or hi) - stall.start, default=None)
-
-
-def locks_near(signals: Signals) -> list[LockGroup]:
-    """Return the lock waits that touch the primary window, the holder with most waiters first."""
-    lo, hi = signals.window
-    return [
-        one for one in signals.facts[Locks].groups if one.first <= hi + MINUTE and one.last >= lo - MINUTE
-    ]
 
 
 def completed(signals: Signals) -> int | None:

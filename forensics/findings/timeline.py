@@ -289,8 +289,6 @@ def lifecycle(signals: Signals) -> Iterator[Moment]:
 
 def server(signals: Signals) -> Iterator[Moment]:
     """Yield when a database server was told to stop, what it says of that at its start, and when it was open again."""
-    if signals.primary is None:
-        return
     for row in signals.hits(*SERVER).iter_rows(named=True):
         kind = "start" if row["signature"] == "postgres.ready" else "stop"
         values = {

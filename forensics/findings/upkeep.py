@@ -1,12 +1,18 @@
-"""What the server's own work and its slow statements weigh: nothing where there was as much of it outside the incident."""
+"""What the server's own work and its slow statements weigh: nothing where there was as much of it outside the incident.
+
+Work that weighs is mechanism where lines tie it to the incident, else a clue. Of checkpoints and of autovacuum it is always said what became of the
+suspicion: consistent with it, not to blame by the numbers of the log, or not determined, with the setting that would tell. Slow statements and deadlocks
+are told wherever they are; where there is no incident, as what the log shows.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from forensics.findings.lock_waits import apart
 from forensics.findings.signals import MINUTE
-from forensics.model.facts import Upkeeps
-from forensics.model.finding import Finding, Grade
+from forensics.model.facts import Coverage, Upkeeps
+from forensics.model.finding import Finding, Grade, Need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +29,14 @@ STALLED_S = 1.0
 LONGER = 10.0
 LONG_S = 60.0
 """Autovacuum of a table for as long as this can be felt on its disk."""
+SETTINGS = {
+    "checkpoint": Need("log_checkpoints = on in the server's settings, for the next time", "psql -XAtc 'show log_checkpoints'", ""),
+    "autovacuum": Need(
+        "log_autovacuum_min_duration = 0 in the server's settings, for the next time", "psql -XAtc 'show log_autovacuum_min_duration'", ""
+    ),
+}  # fmt: skip
+"""What makes the server log its own work; from PostgreSQL 15 on, checkpoints and what autovacuum takes ten minutes for are logged unless told otherwise."""
+COVERING = Need("the server's log over the whole incident", "", "")
 
 
 def more_often(one: Upkeep) -> bool:
@@ -35,7 +49,9 @@ def more_often(one: Upkeep) -> bool:
 
 
 def weighs(one: Upkeep) -> bool:
-    """Is a kind of work worth a word?"""
+    """Is a kind of work that overlaps the incident worth a suspicion?"""
+    if not one.inside:
+        return False
     if one.kind == "checkpoint":
         waited = (one.sync_s or 0) >= STALLED_S and (one.sync_s or 0) >= LONGER * (one.usual_sync_s or 0)
         return waited or more_often(one)
@@ -46,30 +62,117 @@ def weighs(one: Upkeep) -> bool:
 
 def slow(one: Upkeep) -> bool:
     """Do slow statements belong to the incident? Those that are as frequent outside do not."""
-    return one.kind == "statement" and (one.per_hour_outside is None or more_often(one) or one.outside == 0)
+    often = one.per_hour_outside is None or more_often(one) or one.outside == 0
+    return one.kind == "statement" and one.inside > 0 and often
 
 
 def findings(signals: Signals, section: str) -> Iterator[Finding]:
-    """Yield what belongs to a section: what held a lock, slow statements and deadlocks are mechanism, coincidences are clues."""
+    """Yield what belongs to a section: ``mechanism``, ``clues``, ``ruled_out`` or ``not_determined``."""
+    if section in ("mechanism", "clues"):
+        yield from statements(signals, section)
+        yield from work(signals, section)
+        yield from frequent(signals, section)
+        yield from deadlocks(signals, section)
+    elif signals.primary is not None:
+        yield from cleared(signals, section)
+
+
+def statements(signals: Signals, section: str) -> Iterator[Finding]:
+    """Tell slow statements: a link where there are more of them than outside, or where there is no incident, else a clue."""
     for one in signals.facts[Upkeeps].items:
-        if not weighs(one):
+        if one.kind != "statement":
             continue
-        if one.kind == "autovacuum" and one.waiters:
-            if section == "mechanism":
-                yield Finding("mechanism.autovacuum", section, Grade.VERIFIED, {"upkeep": one}, one.refs)
-        elif one.kind == "statement":
-            if section == "mechanism":
-                yield Finding("mechanism.statements", section, Grade.VERIFIED, {"upkeep": one}, one.refs)
-        elif section == "clues":
+        if section == ("mechanism" if signals.primary is None or slow(one) else "clues"):
+            key = "mechanism.statements" if one.inside else "mechanism.statements_apart"
+            values = {"upkeep": one, "apart": apart(signals, one.first, one.last)}
+            yield Finding(key, section, graded(section), values, one.refs)
+
+
+def graded(section: str) -> Grade:
+    """Return the grade of what a line says in a section."""
+    return Grade.CLUE if section == "clues" else Grade.VERIFIED
+
+
+def work(signals: Signals, section: str) -> Iterator[Finding]:
+    """Tell checkpoints and autovacuum that weigh: mechanism where others waited for a lock of it, else a clue."""
+    for one in signals.facts[Upkeeps].items:
+        if one.kind == "statement" or not weighs(one):
+            continue
+        held = one.kind == "autovacuum" and one.waiters > 0
+        if held and section == "mechanism":
+            yield Finding("mechanism.autovacuum", section, Grade.VERIFIED, {"upkeep": one}, one.refs)
+        elif not held and section == "clues":
             yield Finding("clue.upkeep", section, Grade.CLUE, {"upkeep": one}, one.refs)
-    if section == "mechanism" and (near := deadlocks_near(signals)):
-        refs = tuple(one.ref for one in near)
-        yield Finding(
-            "mechanism.deadlocks", section, Grade.VERIFIED, {"n": len(near), "first": near[0]}, refs[:4]
-        )
 
 
-def deadlocks_near(signals: Signals) -> list[Deadlock]:
-    """Return the deadlocks that touch the incident."""
+def frequent(signals: Signals, section: str) -> Iterator[Finding]:
+    """Tell what the server says of checkpoints that follow each other too quickly."""
+    for one in signals.facts[Upkeeps].frequent:
+        if section == ("mechanism" if signals.primary is None else "clues"):
+            values = {"frequent": one, "apart": apart(signals, one.first, one.last), "during": one.inside}
+            yield Finding("clue.frequent", section, graded(section), values, one.refs)
+
+
+def cleared(signals: Signals, section: str) -> Iterator[Finding]:
+    """Say of each server's checkpoints and autovacuum that they are not to blame, or that its log does not tell."""
+    for service in signals.services_in("postgres", "postgres_epoch"):
+        found = {one.kind: one for one in signals.facts[Upkeeps].items if one.service == service}
+        warned = {one.service for one in signals.facts[Upkeeps].frequent if one.inside}
+        for kind in SETTINGS:
+            one = found.get(kind)
+            if kind == "checkpoint" and service in warned:
+                continue
+            if one is None or not signals.covers(service):
+                if section == "not_determined":
+                    yield unknown(signals, service, kind, logged=one is not None)
+            elif section == "ruled_out" and not weighs(one):
+                yield innocent(signals, one)
+
+
+def unknown(signals: Signals, service: str, kind: str, *, logged: bool) -> Finding:
+    """Say that a server's log does not tell of a kind of work, and which setting would make it."""
+    cover = signals.facts[Coverage].of(service)
+    refs = (cover.first_ref, cover.last_ref) if cover else ()
+    values = {"service": service, "kind": kind, "logged": logged}
+    return Finding(
+        "upkeep.unknown",
+        "not_determined",
+        Grade.NOT_DETERMINED,
+        values,
+        refs,
+        needs=(COVERING if logged else SETTINGS[kind],),
+    )
+
+
+def innocent(signals: Signals, one: Upkeep) -> Finding:
+    """Say with its numbers that a kind of work is not to blame: there was none, or as much and as short as outside."""
+    cover = signals.facts[Coverage].of(one.service)
+    values: dict[str, Any] = {
+        "upkeep": one,
+        "first": cover.first if cover else one.first,
+        "last": cover.last if cover else one.last,
+    }
+    compared = one.inside and one.per_hour_outside is not None
+    return Finding(
+        "upkeep.innocent",
+        "ruled_out",
+        Grade.RULED_OUT if compared else Grade.NO_SIGN,
+        values,
+        one.refs,
+        scope="work that the log tells of",
+    )
+
+
+def deadlocks(signals: Signals, section: str) -> Iterator[Finding]:
+    """Tell deadlocks that touch the incident, all where there is none, the others as a clue."""
     lo, hi = signals.window
-    return [one for one in signals.facts[Upkeeps].deadlocks if lo - MINUTE <= one.at <= hi + MINUTE]
+    near: list[Deadlock] = []
+    far: list[Deadlock] = []
+    for one in signals.facts[Upkeeps].deadlocks:
+        touches = signals.primary is None or lo - MINUTE <= one.at <= hi + MINUTE
+        (near if touches else far).append(one)
+    shown = near if section == "mechanism" else far
+    if shown:
+        values = {"n": len(shown), "first": shown[0], "apart": apart(signals, shown[0].at, shown[0].at)}
+        refs = tuple(one.ref for one in shown)
+        yield Finding("mechanism.deadlocks", section, graded(section), values, refs[:4])

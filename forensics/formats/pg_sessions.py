@@ -61,6 +61,13 @@ AGES = {
     "state_s": ("state_age", "state_duration", "idle_for", "idle_time", "state_change_age"),
 }
 """Columns that hold intervals, as queries call them."""
+GROUPS = {
+    "application_name": "application",
+    "usename": "user",
+    "datname": "database",
+    "client_addr": "address",
+}
+"""Columns that say whose sessions are, and how they are called."""
 BLOCKERS = ("blocked_by", "pg_blocking_pids", "blocking_pids", "blockers")
 PAIR = ("blocked_pid", "blocking_pid")
 INTERVAL = re.compile(
@@ -83,9 +90,12 @@ def is_pairs(columns: Iterable[str]) -> bool:
 def told_of(line: int, row: Row, *, typed: bool) -> dict[str, object]:
     """Return what one row of pg_stat_activity says; ``typed``: the query asked for backend_type."""
     wait = row.get("wait_event")
+    whose = next((name for name in GROUPS if name in row), None)
     return {
         "line": line,
         "pid": row.get("pid"),
+        "by": GROUPS[whose] if whose else None,
+        "group": row.get(whose) if whose else None,
         "application": row.get("application_name"),
         "client": row.get("client_addr"),
         "state": row.get("state"),

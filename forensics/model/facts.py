@@ -697,7 +697,7 @@ class Snapshot:
     states: tuple[tuple[str, int], ...]
     """Sessions per state, most first; a session whose state is not shown counts as ``unknown``."""
     applications: tuple[tuple[str | None, int, tuple[tuple[str, int], ...]], ...]
-    """Per application: sessions, and those per state; most first."""
+    """Per application, or what :attr:`by` says: sessions, and those per state; most first."""
     clients: int
     """Distinct client addresses."""
     waits: tuple[tuple[str, int], ...]
@@ -708,6 +708,10 @@ class Snapshot:
     """The oldest first."""
     blockers: tuple[Blocker, ...]
     """Most waiters first."""
+    by: str | None = "application"
+    """What sessions are told apart by: ``application``, ``user``, ``database`` or ``address``; None: by nothing."""
+    mixed: bool = False
+    """May processes of the server be among the sessions? A query that groups them asks for nothing that would tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -798,6 +802,9 @@ class Upkeep:
     """Sessions that waited for a lock of it, by lines that name its process."""
     refs: tuple[Ref, ...]
     """The longest first."""
+    first: int = 0
+    """End of the first of those inside; of all where none is inside, and so are the numbers above."""
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -812,11 +819,26 @@ class Deadlock:
 
 
 @dataclass(frozen=True, slots=True)
+class Frequent:
+    """Lines in which a server says itself that checkpoints follow each other too quickly, one inside the incident or one outside."""
+
+    service: str
+    inside: bool
+    n: int
+    closest_s: float
+    """The shortest time between two that they state."""
+    first: int
+    last: int
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Upkeeps:
     """The server's own work and its slow statements, and deadlocks in time order."""
 
     items: tuple[Upkeep, ...]
     deadlocks: tuple[Deadlock, ...]
+    frequent: tuple[Frequent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,6 +285,10 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "waits_for": pl.String(),
         "holds": pl.String(),
         "limit": pl.Float64(),
+        "count": pl.UInt32(),
+        "mixed": pl.Boolean(),
+        "by": pl.String(),
+        "group": pl.String(),
         "line": pl.UInt32(),
     },
     "poolers": {
@@ -316,7 +320,9 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
 ``sessions`` has one row per session of a database in each ``snapshot`` (numbered within its source). ``dated`` says what its instant is
 known by: ``now``, ``watch``, ``name`` (of the file), ``newest`` (a lower bound) or ``unknown``. ``background`` is null where only locks are
 told of a process. Begin of the transaction and of the state: instants in UTC (``xact_us``, ``change_us``), or ages at the snapshot in seconds
-(``xact_s``, ``state_s``). ``blocked_by`` has process ids with commas.
+(``xact_s``, ``state_s``). ``blocked_by`` has process ids with commas. A query that groups sessions gives a row for each group, without a process id:
+``count`` is how many it stands for (null: one), ``mixed`` whether processes of the server may be among them. ``group`` is whose they
+are ``by`` the first that was asked for of ``application``, ``user``, ``database`` and ``address``.
 
 ``poolers`` has one row per pool (``database/user``) of a pooler in each snapshot: clients with a server and clients that wait for one, the longest
 of these waits so far, servers at work and at rest, and the ``size`` that the pool may have.

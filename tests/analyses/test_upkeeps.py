@@ -12,7 +12,7 @@ import pytest
 
 from forensics import pipeline
 from forensics.model.facts import Upkeep, Upkeeps
-from forensics.model.finding import Verdict
+from forensics.model.finding import Grade, Verdict
 
 if TYPE_CHECKING:
     from forensics.model.case import Case
@@ -71,14 +71,22 @@ class TestARealServer:
         """They belong to the incident, because there are hardly any outside."""
         assert "mechanism.statements" in keys(slow)
 
-    def test_steady_checkpoints_are_not_told(self, slow: Case) -> None:
-        """Checkpoints overlap the incident, as often as they come outside: no word about them."""
+    def test_steady_checkpoints_are_not_to_blame(self, slow: Case) -> None:
+        """Checkpoints overlap the incident, as often as they come outside, and so do vacuums: that is said with both rates."""
         found = work(slow)["checkpoint"]
 
         assert found.inside > 5
         assert found.per_hour_outside is not None
         assert found.per_hour_inside < 3 * found.per_hour_outside
         assert "clue.upkeep" not in keys(slow)
+        assert {
+            (one.section, one.grade, one.values["upkeep"].kind)
+            for one in slow.diagnosis.findings
+            if one.key == "upkeep.innocent"
+        } == {
+            ("ruled_out", Grade.RULED_OUT, "checkpoint"),
+            ("ruled_out", Grade.RULED_OUT, "autovacuum"),
+        }
 
     def test_a_vacuum_has_its_length_and_its_table(self, slow: Case) -> None:
         """What a vacuum took stands lines below the one that names the table."""
@@ -140,4 +148,153 @@ def test_fast_statements_support_nothing(tmp_path: Path) -> None:
     verdicts = {one.id: one.verdict for one in case.diagnosis.judgements}
 
     assert "statement" not in work(case)
+    assert not [one for one in case.diagnosis.findings if one.key.startswith("mechanism.statements")]
     assert verdicts["db_slow_or_locked"] is Verdict.NOT_DETERMINED
+
+
+COMPLETE = (
+    "{0:%Y-%m-%d %H:%M:%S}.000 UTC [9] LOG:  checkpoint complete: wrote 141 buffers (3.4%); 0 WAL file(s) added, 0 removed, 0 recycled; "
+    "write=13.843 s, sync=SYNC s, total=13.848 s; sync files=0, longest=0.000 s, average=0.000 s; distance=642 kB, estimate=642 kB\n"
+)
+FREQUENT = (
+    "{0:%Y-%m-%d %H:%M:%S}.000 UTC [9] LOG:  checkpoints are occurring too frequently (9 seconds apart)\n"
+    '{0:%Y-%m-%d %H:%M:%S}.000 UTC [9] HINT:  Consider increasing the configuration parameter "max_wal_size".\n'
+)
+SLOW = "{0:%Y-%m-%d %H:%M:%S}.000 UTC [12] LOG:  duration: 2400.000 ms  statement: select 1\n"
+DEADLOCK = (
+    "{0:%Y-%m-%d %H:%M:%S}.000 UTC [88] ERROR:  deadlock detected\n"
+    "{0:%Y-%m-%d %H:%M:%S}.000 UTC [88] DETAIL:  Process 88 waits for ShareLock on transaction 731; blocked by process 89.\n"
+    "\tProcess 89 waits for ShareLock on transaction 730; blocked by process 88.\n"
+)
+
+
+def told(case: Case) -> dict[str, list[tuple[str, Grade]]]:
+    """Return section and grade of the findings about the server's work and its locks, by key."""
+    found: dict[str, list[tuple[str, Grade]]] = {}
+    for one in case.diagnosis.findings:
+        if one.key.startswith(
+            (
+                "upkeep.",
+                "clue.frequent",
+                "clue.upkeep",
+                "mechanism.locks",
+                "mechanism.deadlocks",
+                "mechanism.statements",
+            )
+        ):
+            found.setdefault(one.key, []).append((one.section, one.grade))
+    return found
+
+
+def steady(sync: str, *, inside: str | None = None) -> list[tuple[int, str]]:
+    """Return a checkpoint every five minutes, with another wait for the disk in the incident."""
+    return [
+        (at, COMPLETE.replace("SYNC", inside if inside and 0 <= at < 120 else sync))
+        for at in range(-1740, 1800, 300)
+    ]
+
+
+def test_a_checkpoint_without_a_wait_is_not_to_blame(tmp_path: Path) -> None:
+    """Checkpoints overlap the incident, as often and as long as outside; of autovacuum the log tells nothing, and the setting is named."""
+    case = investigated(tmp_path, START, 120, log_of(*steady("0.001")))
+    found = told(case)
+
+    assert found == {
+        "upkeep.innocent": [("ruled_out", Grade.RULED_OUT)],
+        "upkeep.unknown": [("not_determined", Grade.NOT_DETERMINED)],
+    }
+    (unknown,) = (one for one in case.diagnosis.findings if one.key == "upkeep.unknown")
+    assert unknown.values["kind"] == "autovacuum"
+    assert unknown.needs[0].input.startswith("log_autovacuum_min_duration = 0")
+
+
+def test_a_checkpoint_that_waits_for_the_disk_is_a_suspect(tmp_path: Path) -> None:
+    """8 s of waiting against 0.001 s outside: consistent with a busy disk, and no word of innocence."""
+    found = told(investigated(tmp_path, START, 120, log_of(*steady("0.001", inside="8.000"))))
+
+    assert found["clue.upkeep"] == [("clues", Grade.CLUE)]
+    assert "upkeep.innocent" not in found
+
+
+def test_no_checkpoint_in_the_incident_is_no_sign(tmp_path: Path) -> None:
+    """Where none overlaps and others are logged, that is said; it is no proof of more."""
+    lines = [one for one in steady("0.001") if one[0] < 0]
+    found = told(investigated(tmp_path, START, 120, log_of(*lines)))
+
+    assert found["upkeep.innocent"] == [("ruled_out", Grade.NO_SIGN)]
+
+
+def test_without_a_line_both_are_not_determined(tmp_path: Path) -> None:
+    """A log that tells of neither checkpoints that ended nor autovacuum leaves both open, each with its setting."""
+    case = investigated(tmp_path, START, 120, log_of())
+    needs = [one.needs[0].input for one in case.diagnosis.findings if one.key == "upkeep.unknown"]
+
+    assert [need.partition(" = ")[0] for need in needs] == ["log_checkpoints", "log_autovacuum_min_duration"]
+
+
+def test_too_frequent_checkpoints_are_told(tmp_path: Path) -> None:
+    """What the server says itself is told with the closest two, in the incident as consistent with a busy disk; its checkpoints are then not cleared."""
+    case = investigated(tmp_path, START, 120, log_of((30, FREQUENT), (50, FREQUENT), *steady("0.001")))
+    (found,) = (one for one in case.diagnosis.findings if one.key == "clue.frequent")
+
+    assert (found.section, found.grade) == ("clues", Grade.CLUE)
+    assert (found.values["frequent"].n, found.values["frequent"].closest_s, found.values["during"]) == (
+        2,
+        9,
+        True,
+    )
+    assert "upkeep.innocent" not in told(case)
+
+
+def test_outside_the_incident_they_are_clues(tmp_path: Path) -> None:
+    """Lock waits, deadlocks and slow statements twenty minutes before are told with their distance, and are no part of the mechanism."""
+    case = investigated(
+        tmp_path, START, 120, log_of((-1200, WAIT), (-1190, DEADLOCK), (-1180, SLOW), *steady("0.001"))
+    )
+    found = told(case)
+
+    assert found["mechanism.locks"] == found["mechanism.deadlocks"] == [("clues", Grade.CLUE)]
+    assert found["mechanism.statements_apart"] == [("clues", Grade.CLUE)]
+    (locks,) = (one for one in case.diagnosis.findings if one.key == "mechanism.locks")
+    assert locks.values["apart"] is not None
+    assert -1300 < locks.values["apart"] < -1100
+
+
+def test_without_an_incident_they_are_told(tmp_path: Path) -> None:
+    """A server's log alone tells who waited for whom, the deadlock, the slow statement and what it says of its checkpoints."""
+    (tmp_path / "postgresql.log").write_text(
+        log_of((10, WAIT), (20, DEADLOCK), (30, SLOW), (40, FREQUENT)), encoding="utf-8"
+    )
+    case = pipeline.investigate([str(tmp_path)], pipeline.Options(tz="UTC"))
+
+    assert told(case) == {
+        key: [("mechanism", Grade.VERIFIED)]
+        for key in ("mechanism.locks", "mechanism.statements_apart", "clue.frequent", "mechanism.deadlocks")
+    }
+    assert [one.section for one in case.diagnosis.findings if one.key == "summary.locks"] == ["summary"]
+
+
+STOP = "{0:%Y-%m-%d %H:%M:%S}.000 UTC [7] LOG:  received fast shutdown request\n"
+READY = "{0:%Y-%m-%d %H:%M:%S}.000 UTC [8] LOG:  database system is ready to accept connections\n"
+
+
+@pytest.mark.parametrize("failing", [True, False], ids=["in an incident", "without one"])
+def test_each_stop_of_the_server_is_told(tmp_path: Path, failing: bool) -> None:
+    """Two stops are two, each with when the server was open again."""
+    log = log_of((10, STOP), (15, READY), (60, STOP), (68, READY))
+    if failing:
+        case = investigated(tmp_path, START, 120, log)
+    else:
+        (tmp_path / "postgresql.log").write_text(log, encoding="utf-8")
+        case = pipeline.investigate([str(tmp_path)], pipeline.Options(tz="UTC"))
+    (found,) = (one for one in case.diagnosis.findings if one.key == "mechanism.server_end")
+
+    assert found.values["n"] == 2
+    assert [stop["shut"] for stop in found.values["stops"]] == [5, 8]
+    assert len(found.refs) == 4
+    assert [row.kind for row in case.diagnosis.timeline if row.key == "row.lifecycle"] == [
+        "stop",
+        "start",
+        "stop",
+        "start",
+    ]

@@ -132,11 +132,17 @@ class TestInside:
 
 
 def test_outside_it_is_a_clue(outside: Case) -> None:
-    """An hour before the incident a snapshot is no mechanism, supports nothing and is no row of the timeline."""
+    """An hour before the incident a snapshot is no mechanism and supports nothing; summary and timeline have it with its distance and its instant."""
     assert said(outside, "mechanism.sessions") == [("clues", Grade.CLUE)]
     assert said(outside, "summary.blocker") == []
     assert verdicts(outside)["db_slow_or_locked"] is Verdict.NOT_DETERMINED
-    assert not [row for row in outside.diagnosis.timeline if row.kind == "snapshot"]
+    rows = [row for row in outside.diagnosis.timeline if row.kind == "snapshot"]
+    assert [dt.datetime.fromtimestamp(row.at // 10**6, dt.UTC) for row in rows] == [TAKEN]
+    assert said(outside, "summary.snapshot") == [("summary", Grade.VERIFIED)]
+    (told,) = (row["text"] for row in document.build(outside)["findings"] if row["key"] == "summary.snapshot")
+    assert told.startswith(
+        f"PostgreSQL's sessions at {TAKEN:%Y-%m-%d %H:%M:%S} +00:00, 3570 s (59 min 30 s) before the incident, an instant that proves nothing"
+    )
 
 
 def test_without_an_instant_it_is_a_clue(tmp_path: Path) -> None:
@@ -169,3 +175,43 @@ def test_a_watched_minute_speaks_for_itself(tmp_path: Path) -> None:
     )
 
     assert verdicts(investigated(tmp_path, start, None))["db_slots_exhausted"] is Verdict.RULED_OUT
+
+
+@pytest.mark.parametrize("name", ["with_locks.txt", "undated.txt"])
+def test_without_an_incident_it_is_told_for_itself(tmp_path: Path, name: str) -> None:
+    """A snapshot alone is told in the summary and in full, with its table; in the timeline where its instant is known."""
+    (tmp_path / name).write_bytes((SNAPSHOTS / name).read_bytes())
+    case = pipeline.investigate([str(tmp_path)], pipeline.Options(tz="UTC"))
+    page = render.markdown(document.build(case))
+    rows = [row.at // 10**6 for row in case.diagnosis.timeline if row.kind == "snapshot"]
+
+    assert said(case, "mechanism.sessions") == [("mechanism", Grade.VERIFIED)]
+    assert said(case, "summary.snapshot") == [("summary", Grade.VERIFIED)]
+    assert rows == ([int(TAKEN.timestamp())] if name == "with_locks.txt" else [])
+    assert "|shop-api|7|2|5|0|0|0|" in page.replace(" ", "")
+    assert ("at an instant that is not known" in page) == (name == "undated.txt")
+
+
+GROUPED = Path(__file__).parents[2] / "fixtures" / "activity" / "grouped"
+
+
+@pytest.mark.parametrize(
+    ("name", "said_in_text"),
+    [
+        ("with_limit.txt", "13 of 40, 6 active, 6 idle, 1 idle in transaction. By application: shop-api 7, shop-worker 3, unnamed 1, billing 1 (+1)"),
+        ("undated.csv", "at an instant that is not known, an instant that proves nothing about any other: 13 (max_connections not shown)"),
+        ("users.txt", "By user: app 13"),
+        ("everything.txt", "processes of the server may be among them"),
+    ],
+)  # fmt: skip
+def test_grouped_sessions_are_told_like_others(tmp_path: Path, name: str, said_in_text: str) -> None:
+    """Sessions that a query counted in groups are a finding, a table and, where dated, a row of the timeline."""
+    (tmp_path / name).write_bytes((GROUPED / name).read_bytes())
+    case = pipeline.investigate([str(tmp_path)], pipeline.Options(tz="UTC"))
+    told = document.build(case)
+    (found,) = (row["text"] for row in told["findings"] if row["key"] == "mechanism.sessions")
+
+    assert said_in_text in found
+    assert len([row for row in told["timeline"] if row["kind"] == "snapshot"]) == (name != "undated.csv")
+    assert sum(one["sessions"] for one in told["sessions"][0]["applications"]) == told["sessions"][0]["total"]
+    assert not list(Draft202012Validator(schema()).iter_errors(told))

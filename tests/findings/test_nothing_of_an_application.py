@@ -26,8 +26,12 @@ def test_samples_alone(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_alone() -> None:
-    (path,) = ACTIVITY.rglob("aligned.txt")
-    ((text, evidence),) = summary(path)
+    """Nothing is said of an application; the snapshot is told, with what it is no proof of."""
+    (text, evidence), (shown, place) = summary(ACTIVITY / "snapshots" / "aligned.txt")
 
     assert "none is of an application" in text
     assert evidence
+    assert shown.startswith(
+        "PostgreSQL's sessions at 2026-11-30 18:05:40 +00:00, an instant that proves nothing about any other: 15, "
+    )
+    assert place

@@ -53,6 +53,7 @@ SILENT_MODULES = {
     "sources/pool_libraries.py": "as compose.py",
     "sources/programs.py": "as compose.py",
     "sources/server_files.py": "as compose.py",
+    "sources/services.py": "as compose.py",
     "sources/settings.py": "as compose.py",
     "sources/stated.py": "as compose.py",
     "sources/variables.py": "as compose.py",
@@ -65,6 +66,7 @@ READ = "what is looked for in an input"
 CHOICE = "how an input was recognised, which `forensics sources -v` shows"
 SILENT_OWNERS = {
     "formats/monitors/sadf_csv.py:HEADER": READ,
+    "formats/pg_groups.py:STATES": READ,
     "formats/prometheus.py:GAUGES": SERIES,
     "formats/prometheus.py:PROBES": EVENT,
     "formats/state.py:DOWN": READ,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forensics.findings import upkeep
 from forensics.findings.lines_told import told
 from forensics.findings.sections.alert import alert
 from forensics.findings.sections.clues import clues
@@ -28,9 +29,11 @@ def all_findings(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[F
         impact(signals),
         mechanism(signals, verdicts),
         told(signals),
+        upkeep.findings(signals, "ruled_out"),
         alert(signals),
         recurrence(signals),
         noise(signals),
         clues(signals),
+        upkeep.findings(signals, "not_determined"),
     )
     return tuple(finding for maker in makers for finding in maker)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forensics.findings import activity, pooler, upkeep
+from forensics.findings import activity, lock_waits, pooler, upkeep
 from forensics.findings.primary import coverage_refs, edge_refs
 from forensics.findings.signals import SECOND
 from forensics.model.facts import Events, Incidents
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NEAR_US = 600 * SECOND
 """Events this near to the incident are named."""
+ENDED_IDLE = "postgres.idle-in-transaction-timeout"
+"""Sessions that the server ended while they kept a transaction open: told wherever they are, since others may have waited for them."""
 SEEN = 6
 """Kinds of events that are named."""
 
@@ -25,12 +27,12 @@ def seen(signals: Signals) -> Iterator[Finding]:
     """Name what lines near the incident tell of that is no failed operation; on a quiet day, anywhere."""
     lo, hi = signals.window
     primary = signals.primary
+    every = sorted(signals.facts[Events].groups, key=lambda one: (-one.events, one.signature, one.service))
     near = [
-        group
-        for group in signals.facts[Events].groups
-        if primary is None or (group.first <= hi + NEAR_US and group.last >= lo - NEAR_US)
+        one for one in every if primary is None or (one.first <= hi + NEAR_US and one.last >= lo - NEAR_US)
     ]
-    for group in sorted(near, key=lambda one: (-one.events, one.signature, one.service))[:SEEN]:
+    ended = [one for one in every if one.signature == ENDED_IDLE and one not in near]
+    for group in [*near, *ended][:SEEN]:
         yield Finding("clue.seen", "clues", Grade.CLUE, {"group": group}, group.refs)
 
 
@@ -40,8 +42,8 @@ def clues(signals: Signals) -> Iterator[Finding]:
     yield from seen(signals)
     yield from activity.findings(signals, "clues")
     yield from pooler.findings(signals, "clues")
-    if signals.primary is not None:
-        yield from upkeep.findings(signals, "clues")
+    yield from lock_waits.findings(signals, "clues")
+    yield from upkeep.findings(signals, "clues")
     for event in signals.known.events:
         if event.kind not in ("note", "deploy"):
             continue

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.findings import activity, budget_link, capacity, pooler, upkeep
+from forensics.findings import activity, budget_link, capacity, lock_waits, pooler, upkeep
 from forensics.findings.primary import (
     POOL,
     called,
     in_window,
-    locks_near,
     main_pool,
     places,
     pool_values,
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
 SILENT = ("it was alive and printed nothing", "its lines were lost")
 FACTS = ("app_pool_exhausted", "process_stalled", "db_slots_exhausted", "redis_failed", "service_restarted")
-LOCKS = 3
-"""Holders of locks that are named."""
 OVERLAP = 3
 """Waits from which it is told that they overlap."""
 ALL = 0.9
@@ -46,6 +43,7 @@ COUNTERS = ("total", "active", "idle", "waiting")
 def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
     """Tell the chain link by link, with its arithmetic."""
     if signals.primary is None:
+        yield from at_rest(signals)
         return
     pool = main_pool(signals)
     if pool is not None:
@@ -77,7 +75,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from capacity.sides(signals)
     yield from capacity.server_end(signals)
     yield from other_failures(signals, pool)
-    yield from lock_links(signals)
+    yield from lock_waits.findings(signals, "mechanism")
     yield from upkeep.findings(signals, "mechanism")
     for beat in told_once(signals.facts[Rhythms].beats):
         yield Finding(
@@ -97,6 +95,14 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
             {"n": sum(loss.n or 0 for loss in losses), "service": losses[0].service, "at": losses[0].at},
             tuple(loss.ref for loss in losses)[:2],
         )
+
+
+def at_rest(signals: Signals) -> Iterator[Finding]:
+    """Tell what a database's sessions and its log show where there is no incident."""
+    yield from activity.findings(signals, "mechanism")
+    yield from capacity.server_end(signals)
+    yield from lock_waits.findings(signals, "mechanism")
+    yield from upkeep.findings(signals, "mechanism")
 
 
 def told_once(beats: tuple[Beat, ...]) -> list[Beat]:
@@ -151,18 +157,6 @@ def overlap(rows: pl.DataFrame) -> Iterator[Finding]:
         "within_ms": (longest[-1][0] - longest[0][0]) / 1000,
     }
     yield Finding("mechanism.overlap", "mechanism", Grade.DERIVED, values, (longest[0][2], last[2]))
-
-
-def lock_links(signals: Signals) -> Iterator[Finding]:
-    """Tell who waited for whom, and what is known of the holder."""
-    for group in locks_near(signals)[:LOCKS]:
-        yield Finding(
-            "mechanism.locks",
-            "mechanism",
-            Grade.VERIFIED,
-            {"group": group, "n": len(group.waiters)},
-            (*group.refs[:3], *group.holder_refs[:1]),
-        )
 
 
 def counters(signals: Signals, pool: FailureGroup) -> Iterator[Finding]:

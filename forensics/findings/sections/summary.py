@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.findings import capacity
+from forensics.findings import activity, capacity, lock_waits
 from forensics.findings.needs import refused_needs
 from forensics.findings.primary import (
     completed,
     coverage_refs,
     edge_refs,
     in_window,
-    locks_near,
     lossy,
     main_pool,
     places,
@@ -61,6 +60,7 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
         }, edge_refs(incident),
     )  # fmt: skip
     yield from summary_cause(signals, verdicts)
+    yield from activity.summary(signals)
     gaps = [gap for gap in signals.facts[Watch].gaps if gap.inside or gap.overlapping]
     if gaps:
         yield Finding(
@@ -104,6 +104,9 @@ def quiet(signals: Signals) -> Iterator[Finding]:
         )
     elif records and first:
         yield Finding("summary.unassigned", "summary", Grade.VERIFIED, {"records": records}, (first,))
+    if held := summary_holder(signals, pool=False):
+        yield held
+    yield from activity.summary(signals)
     for gap in signals.facts[Watch].gaps[:1]:
         yield Finding("alert.blind", "summary", Grade.VERIFIED, {"gap": gap}, gap.refs)
 
@@ -157,7 +160,7 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
 def summary_holder(signals: Signals, *, pool: bool) -> Finding | None:
     """Name who held what others waited for: by the server's log, else by a snapshot of its sessions."""
     grade = Grade.INFERRED if pool else Grade.VERIFIED
-    held = next(iter(locks_near(signals)), None)
+    held = next(iter(lock_waits.told(signals)), None)
     if held is not None:
         values = {"group": held, "n": len(held.waiters), "pool": pool}
         return Finding("summary.locks", "summary", grade, values, held.refs[:3])

@@ -5,6 +5,8 @@ r"""Snapshots of PostgreSQL's sessions, ``select … from pg_stat_activity``, in
      21353 | app      | pool             | active | PgSleep    | 2026-11-29 12:20:40.006732+00
     (1 row)
 
+Where the query groups sessions (``count(*) … GROUP BY application_name, state``), each group stands for as many as it counts.
+
 Told are the client backends, all and per state, those that wait for a lock, and each session with what it holds and waits for. A snapshot is dated by ``now()`` or another time of
 its own, by the stamp of ``\\watch`` (local, no zone), by the begin of the query itself where that is among the
 sessions, by the file's name, else by the newest instant in it, which is a lower bound. ``count(*)`` includes
@@ -20,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - part of the plug's signature
 from typing import TYPE_CHECKING
 
-from forensics.formats import pg_sessions, psql, psql_instants
+from forensics.formats import pg_groups, pg_sessions, psql, psql_instants
 from forensics.formats.jsonl import decoded, number
 from forensics.formats.state import framed
 from forensics.model.errors import UnreadableError
@@ -49,30 +51,24 @@ NOW = (
     "timestamp",
     "collected_at",
 )
-COUNT = (
-    "count",
-    "connections",
-    "conns",
-    "used",
-    "numbackends",
-    "total",
-    "n",
-    "active_connections",
-    "current",
-    "sessions",
-    "total_connections",
-)
 LIMIT = ("max_connections", "max_conn", "max", "setting", "limit", "current_setting", "max_conns")
 NEWEST = ("state_change", "query_start", "xact_start", "backend_start")
 BOUND = "no now() in the query: a snapshot is dated by the newest {0} in it and was taken no earlier"
 NAMED = "no now() in the query: a snapshot is dated by the file's name"
-UNDATED = "no now() in the query, and no stamp: when the snapshot was taken is not known"
+UNDATED = "no now() in the query, and no stamp: when the snapshot was taken is not known; now() among its columns, or date and time in the file's name, would tell"
 ALL = "no backend_type in the query: sessions without a state, or that wait for an Activity, were taken for background processes and left out"
 EVERY = (
     "count(*) of pg_stat_activity includes background processes: add where backend_type = 'client backend'"
 )
 NAMELESS = "the columns have no names: taken as time, count and limit, in this order"
-MARKS = (b"pid", b"|", b"---", "│".encode(), "─".encode())
+MARKS = (
+    b"pid",
+    b"|",
+    b"---",
+    "│".encode(),
+    "─".encode(),
+    *(name.encode() for name in sorted(pg_groups.KEYS)),
+)
 """One of these stands in every table that psql prints and that is of use here."""
 TOGETHER_US = 60_000_000
 """Tables of one file that say to be further apart than this tell of different instants."""
@@ -90,12 +86,17 @@ def sniff(head: bytes) -> float:
     text = decoded(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
     text = "\n".join(text.split("\n", MOST)[:MOST])
     tables = psql.read(text).tables
-    if any(is_sessions(table.columns) or lists_locks(table.columns) for table in tables):
+    if any(lists(table) or lists_locks(table.columns) for table in tables):
         return 1.0
     if not tables or text.lstrip()[:1] in ("[", "{") or psql.csv_delimiter(text.splitlines()):
         return 0.0
     fits = sum(is_count(table) for table in tables)
     return 0.9 * fits / len(tables)
+
+
+def lists(table: psql.Table) -> bool:
+    """Does a table list sessions, one by one or in groups?"""
+    return is_sessions(table.columns) or pg_groups.is_groups(table.columns, table.rows)
 
 
 def is_sessions(columns: Sequence[str]) -> bool:
@@ -118,7 +119,7 @@ def is_count(table: psql.Table) -> bool:
     if not table.columns[0]:
         return True
     dated = table.stamp is not None or set(NOW).intersection(table.columns)
-    return bool(dated and set(COUNT).intersection(table.columns))
+    return bool(dated and pg_groups.count_column(table.columns))
 
 
 def parse(path: Path, fields: Mapping[str, str]) -> Parsed:
@@ -173,8 +174,8 @@ class Snapshot:
 
     @property
     def listed(self) -> bool:
-        """Does it list sessions, and not their locks alone?"""
-        return is_sessions(self.table.columns)
+        """Does it list sessions, one by one or in groups, and not their locks alone?"""
+        return lists(self.table)
 
     @property
     def limit(self) -> float | None:
@@ -190,7 +191,7 @@ def snapshots(table: psql.Table, name: str, notes: dict[str, None]) -> Iterator[
     """Yield the snapshots of a table, which may hold many, each with a time of its own; ``name`` is that of the file."""
     rows = [(line, row) for line, row in table.rows if row]
     locks = pg_sessions.is_locks(table.columns) or pg_sessions.is_pairs(table.columns)
-    if not (is_sessions(table.columns) or locks or is_count(table)):
+    if not (lists(table) or locks or is_count(table)):
         return
     names = ["0"] if not table.columns[0] else [one for one in NOW if one in table.columns]
     if names and any(row.get(names[0]) for _, row in rows):
@@ -213,7 +214,7 @@ def snapshots(table: psql.Table, name: str, notes: dict[str, None]) -> Iterator[
     newest = next((one for one in NEWEST if any(row.get(one) for _, row in rows)), None)
     if newest is not None:
         notes[BOUND.format(newest)] = None
-    elif is_sessions(table.columns):
+    elif lists(table):
         notes[UNDATED] = None
     ts, naive = psql_instants.newest([row.get(newest) for _, row in rows]) if newest else (None, False)
     yield Snapshot(table, table.line, ts, naive, "newest" if newest else "unknown", rows)
@@ -234,7 +235,9 @@ def together(taken: Sequence[Snapshot]) -> Iterator[Snapshot]:
     """Yield snapshots in order, each with its sessions; tables of locks belong to the listing before them, else to the one after."""
     listings = [index for index, snap in enumerate(taken) if snap.listed]
     for snap in taken:
-        if snap.listed:
+        if snap.listed and not is_sessions(snap.table.columns):
+            snap.sessions = pg_groups.told_of(snap.table.columns, snap.rows)
+        elif snap.listed:
             typed = "backend_type" in snap.table.columns
             rows = [row for row in snap.rows if row[1].get("pid") or "pid" not in snap.table.columns]
             snap.sessions = pg_sessions.once(
@@ -266,16 +269,28 @@ def tally(snap: Snapshot, limit: float | None, notes: dict[str, None]) -> Iterat
     rows = [row for row in snap.sessions.values() if row.get("background") is False]
     if "backend_type" not in columns and len(rows) < len(snap.sessions):
         notes[ALL] = None
+    if any(row.get("mixed") for row in rows):
+        notes[EVERY] = None
     limit = limit or snap.limit
-    yield {"series": SERIES, "value": len(rows), "limit": sensible(len(rows), limit)}
-    states = Counter(str(state) for row in rows if (state := row.get("state")))
+    total = sum(map(stands_for, rows))
+    yield {"series": SERIES, "value": total, "limit": sensible(total, limit)}
+    states: Counter[str] = Counter()
+    for row in rows:
+        if state := row.get("state"):
+            states[str(state)] += stands_for(row)
     for state, n in sorted(states.items()):
         yield {"series": f"pg_stat_activity {state}", "value": n}
     if "wait_event_type" in columns:
         yield {
             "series": "pg_stat_activity waiting for a lock",
-            "value": sum(row.get("wait_type") == "Lock" for row in rows),
+            "value": sum(stands_for(row) for row in rows if row.get("wait_type") == "Lock"),
         }
+
+
+def stands_for(row: dict[str, object]) -> int:
+    """Return how many sessions a row stands for."""
+    count = row.get("count")
+    return count if isinstance(count, int) else 1
 
 
 def counts(rows: list[Row], table: psql.Table, notes: dict[str, None]) -> Iterator[dict[str, object]]:
@@ -287,7 +302,7 @@ def counts(rows: list[Row], table: psql.Table, notes: dict[str, None]) -> Iterat
             value, limit_ = number(row.get("1")), number(row.get("2"))
             yield {"series": SERIES, "value": value, "limit": sensible(value, limit_)}
         return
-    column = next((name for name in COUNT if name in table.columns), None)
+    column = pg_groups.count_column(table.columns)
     limit = next((name for name in LIMIT if name in table.columns and name != column), None)
     if column is None:
         return
@@ -320,6 +335,7 @@ PLUG = Monitor(
         "ts,pid,usename,state,backend_type,query\n2026-11-29 12:20:40.543066+00,21353,app,active,client backend,select 1",
         "-[ RECORD 1 ]-----------\npid         | 21353\nstate       | active\nquery_start | 2026-11-29 12:20:40.006732+00",
         "2026-11-29 12:20:40.603028+00|11|100",
+        "now|application_name|state|count\n2026-11-29 12:20:40.543066+00|shop|active|7\n2026-11-29 12:20:40.543066+00|shop|idle|3",
     ),
     reference="postgres/postgres src/bin/psql/command.c",
 )

@@ -1,0 +1,51 @@
+"""Who waited for whom, by the server's log: a part of the mechanism in the incident or where there is none, elsewhere a clue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forensics.findings.signals import MINUTE, SECOND
+from forensics.model.facts import Locks
+from forensics.model.finding import Finding, Grade
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forensics.findings.signals import Signals
+    from forensics.model.facts import LockGroup
+
+MOST = 3
+"""Holders that are named in the mechanism."""
+FAR = 2
+"""Holders that are named of waits outside the incident."""
+
+
+def apart(signals: Signals, first: int, last: int) -> float | None:
+    """Return how far a span lies before (negative) or after the incident, in seconds; None where they touch, or where there is no incident."""
+    lo, hi = signals.window
+    if signals.primary is None or (first <= hi + MINUTE and last >= lo - MINUTE):
+        return None
+    return (last - lo if last < lo else first - hi) / SECOND
+
+
+def told(signals: Signals) -> list[LockGroup]:
+    """Return the lock waits that touch the incident, all where there is none, the holder with most waiters first."""
+    return [one for one in signals.facts[Locks].groups if apart(signals, one.first, one.last) is None]
+
+
+def findings(signals: Signals, section: str) -> Iterator[Finding]:
+    """Yield who waited for whom, and what is known of the holder: in ``mechanism`` or, outside the incident, in ``clues``."""
+    near = told(signals)
+    far = [one for one in signals.facts[Locks].groups if one not in near]
+    for group in near[:MOST] if section == "mechanism" else far[:FAR]:
+        yield Finding(
+            "mechanism.locks",
+            section,
+            Grade.VERIFIED if section == "mechanism" else Grade.CLUE,
+            {
+                "group": group,
+                "n": len(group.waiters),
+                "apart": apart(signals, group.first, group.last),
+            },
+            (*group.refs[:3], *group.holder_refs[:1]),
+        )
