@@ -115,33 +115,24 @@ def frequent(signals: Signals, section: str) -> Iterator[Finding]:
 
 def cleared(signals: Signals, section: str) -> Iterator[Finding]:
     """Say of each server's checkpoints and autovacuum that they are not to blame, or that its log does not tell."""
+    warned = {one.service for one in signals.facts[Upkeeps].frequent if one.inside}
     for service in signals.services_in("postgres", "postgres_epoch"):
         found = {one.kind: one for one in signals.facts[Upkeeps].items if one.service == service}
-        warned = {one.service for one in signals.facts[Upkeeps].frequent if one.inside}
-        for kind in SETTINGS:
-            one = found.get(kind)
-            if kind == "checkpoint" and service in warned:
-                continue
-            if one is None or not signals.covers(service):
-                if section == "not_determined":
-                    yield unknown(signals, service, kind, logged=one is not None)
-            elif section == "ruled_out" and not weighs(one):
+        logged = {kind: found[kind] for kind in SETTINGS if kind in found and signals.covers(service)}
+        if section == "not_determined" and len(logged) < len(SETTINGS):
+            yield unknown(signals, service, [kind for kind in SETTINGS if kind not in logged], list(found))
+        for kind, one in logged.items() if section == "ruled_out" else ():
+            if not weighs(one) and not (kind == "checkpoint" and service in warned):
                 yield innocent(signals, one)
 
 
-def unknown(signals: Signals, service: str, kind: str, *, logged: bool) -> Finding:
-    """Say that a server's log does not tell of a kind of work, and which setting would make it."""
+def unknown(signals: Signals, service: str, kinds: list[str], logged: list[str]) -> Finding:
+    """Say that a server's log does not tell of some kinds of work, and which settings, or which log, would tell."""
     cover = signals.facts[Coverage].of(service)
     refs = (cover.first_ref, cover.last_ref) if cover else ()
-    values = {"service": service, "kind": kind, "logged": logged}
-    return Finding(
-        "upkeep.unknown",
-        "not_determined",
-        Grade.NOT_DETERMINED,
-        values,
-        refs,
-        needs=(COVERING if logged else SETTINGS[kind],),
-    )
+    needs = tuple(dict.fromkeys(COVERING if kind in logged else SETTINGS[kind] for kind in kinds))
+    values = {"service": service, "kinds": kinds, "covers": signals.covers(service)}
+    return Finding("upkeep.unknown", "not_determined", Grade.NOT_DETERMINED, values, refs, needs=needs)
 
 
 def innocent(signals: Signals, one: Upkeep) -> Finding:
@@ -159,7 +150,7 @@ def innocent(signals: Signals, one: Upkeep) -> Finding:
         Grade.RULED_OUT if compared else Grade.NO_SIGN,
         values,
         one.refs,
-        scope="work that the log tells of",
+        scope=None if compared else "work that the log tells of",
     )
 
 

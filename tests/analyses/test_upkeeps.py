@@ -204,7 +204,7 @@ def test_a_checkpoint_without_a_wait_is_not_to_blame(tmp_path: Path) -> None:
         "upkeep.unknown": [("not_determined", Grade.NOT_DETERMINED)],
     }
     (unknown,) = (one for one in case.diagnosis.findings if one.key == "upkeep.unknown")
-    assert unknown.values["kind"] == "autovacuum"
+    assert unknown.values["kinds"] == ["autovacuum"]
     assert unknown.needs[0].input.startswith("log_autovacuum_min_duration = 0")
 
 
@@ -227,7 +227,8 @@ def test_no_checkpoint_in_the_incident_is_no_sign(tmp_path: Path) -> None:
 def test_without_a_line_both_are_not_determined(tmp_path: Path) -> None:
     """A log that tells of neither checkpoints that ended nor autovacuum leaves both open, each with its setting."""
     case = investigated(tmp_path, START, 120, log_of())
-    needs = [one.needs[0].input for one in case.diagnosis.findings if one.key == "upkeep.unknown"]
+    (found,) = (one for one in case.diagnosis.findings if one.key == "upkeep.unknown")
+    needs = [one.input for one in found.needs]
 
     assert [need.partition(" = ")[0] for need in needs] == ["log_checkpoints", "log_autovacuum_min_duration"]
 
