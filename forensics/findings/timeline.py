@@ -289,7 +289,10 @@ def lifecycle(signals: Signals) -> Iterator[Moment]:
 
 def server(signals: Signals) -> Iterator[Moment]:
     """Yield when a database server was told to stop, what it says of that at its start, and when it was open again."""
-    for row in signals.hits(*SERVER).iter_rows(named=True):
+    rows = signals.hits(*SERVER)
+    if signals.primary is None and SERVER[0] not in rows["signature"]:
+        return  # a start that nobody asked about is the beginning of a log
+    for row in rows.iter_rows(named=True):
         kind = "start" if row["signature"] == "postgres.ready" else "stop"
         values = {
             "title": signals.known.signatures[row["signature"]].title,

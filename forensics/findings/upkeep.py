@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensics.findings.lock_waits import apart
 from forensics.findings.signals import MINUTE
-from forensics.model.facts import Coverage, Upkeeps
+from forensics.model.facts import Coverage, Failures, Upkeeps
 from forensics.model.finding import Finding, Grade, Need
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ SETTINGS = {
     ),
 }  # fmt: skip
 """What makes the server log its own work; from PostgreSQL 15 on, checkpoints and what autovacuum takes ten minutes for are logged unless told otherwise."""
+UNSAID = ("app_error", "http_error")
+"""Families of failures that say nothing of what was waited for."""
+ELSEWHERE = ("redis", "broker")
+"""Families begin so whose failures are those of another server."""
 COVERING = Need("the server's log over the whole incident", "", "")
 
 
@@ -119,11 +123,18 @@ def cleared(signals: Signals, section: str) -> Iterator[Finding]:
     for service in signals.services_in("postgres", "postgres_epoch"):
         found = {one.kind: one for one in signals.facts[Upkeeps].items if one.service == service}
         logged = {kind: found[kind] for kind in SETTINGS if kind in found and signals.covers(service)}
-        if section == "not_determined" and len(logged) < len(SETTINGS):
+        if section == "not_determined" and len(logged) < len(SETTINGS) and in_question(signals):
             yield unknown(signals, service, [kind for kind in SETTINGS if kind not in logged], list(found))
         for kind, one in logged.items() if section == "ruled_out" else ():
             if not weighs(one) and not (kind == "checkpoint" and service in warned):
                 yield innocent(signals, one)
+
+
+def in_question(signals: Signals) -> bool:
+    """May what failed have waited for the database? Not where every failure names another server."""
+    families = {group.family for group in signals.facts[Failures].groups if group.side != "monitor"}
+    named = {family for family in families if family not in UNSAID}
+    return not named or not all(family.startswith(ELSEWHERE) for family in named)
 
 
 def unknown(signals: Signals, service: str, kinds: list[str], logged: list[str]) -> Finding:
@@ -149,7 +160,7 @@ def innocent(signals: Signals, one: Upkeep) -> Finding:
         "ruled_out",
         Grade.RULED_OUT if compared else Grade.NO_SIGN,
         values,
-        one.refs,
+        one.refs[:2],
         scope=None if compared else "work that the log tells of",
     )
 

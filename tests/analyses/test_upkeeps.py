@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from forensics import pipeline
-from forensics.model.facts import Upkeep, Upkeeps
+from forensics.model.facts import Incidents, Upkeep, Upkeeps
 from forensics.model.finding import Grade, Verdict
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class TestARealServer:
         """They belong to the incident, because there are hardly any outside."""
         assert "mechanism.statements" in keys(slow)
 
-    def test_steady_checkpoints_are_not_to_blame(self, slow: Case) -> None:
+    def test_steady_checkpoints_explain_nothing(self, slow: Case) -> None:
         """Checkpoints overlap the incident, as often as they come outside, and so do vacuums: that is said with both rates."""
         found = work(slow)["checkpoint"]
 
@@ -194,7 +194,7 @@ def steady(sync: str, *, inside: str | None = None) -> list[tuple[int, str]]:
     ]
 
 
-def test_a_checkpoint_without_a_wait_is_not_to_blame(tmp_path: Path) -> None:
+def test_a_checkpoint_without_a_wait_explains_nothing(tmp_path: Path) -> None:
     """Checkpoints overlap the incident, as often and as long as outside; of autovacuum the log tells nothing, and the setting is named."""
     case = investigated(tmp_path, START, 120, log_of(*steady("0.001")))
     found = told(case)
@@ -299,3 +299,17 @@ def test_each_stop_of_the_server_is_told(tmp_path: Path, failing: bool) -> None:
         "stop",
         "start",
     ]
+
+
+def test_where_redis_failed_nobody_asks_for_autovacuum(tmp_path: Path) -> None:
+    """A log that does not tell of the server's work leaves no question where every failure names another server."""
+    lines = [
+        f"{START + dt.timedelta(seconds=at):%Y-%m-%dT%H:%M:%SZ} ERROR shop: redis.exceptions.TimeoutError: Timeout reading from cache:6379"
+        for at in range(3, 120, 2)
+    ]
+    (tmp_path / "shop.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "postgresql.log").write_text(log_of(), encoding="utf-8")
+    case = pipeline.investigate([str(tmp_path)], pipeline.Options(tz="UTC"))
+
+    assert case.facts[Incidents].primary() is not None
+    assert "upkeep.unknown" not in told(case)
