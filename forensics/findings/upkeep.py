@@ -40,7 +40,11 @@ UNSAID = ("app_error", "http_error")
 """Families of failures that say nothing of what was waited for."""
 ELSEWHERE = ("redis", "broker")
 """Families begin so whose failures are those of another server."""
-COVERING = Need("the server's log over the whole incident", "", "")
+COVERING = Need(
+    "the server's log over the whole incident",
+    "sudo cp /var/log/postgresql/postgresql-*-main.log .",
+    "when the server's log is rotated away",
+)
 
 
 def more_often(one: Upkeep) -> bool:

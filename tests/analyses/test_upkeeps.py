@@ -313,3 +313,16 @@ def test_where_redis_failed_nobody_asks_for_autovacuum(tmp_path: Path) -> None:
 
     assert case.facts[Incidents].primary() is not None
     assert "upkeep.unknown" not in told(case)
+
+
+def test_a_log_that_ends_before_is_asked_for(tmp_path: Path) -> None:
+    """Checkpoints of a log that does not reach over the incident clear nothing: the rest of it is asked for, with a command."""
+    (tmp_path / "inputs").mkdir()
+    lines = [(at, text) for at, text in steady("0.001") if at < 0]
+    log = "".join(text.format(START + dt.timedelta(seconds=at)) for at, text in lines)
+    case = investigated(tmp_path / "inputs", START, 120, log)
+    (found,) = (one for one in case.diagnosis.findings if one.key == "upkeep.unknown")
+
+    assert found.values["kinds"] == ["checkpoint", "autovacuum"]
+    assert found.needs[0].input == "the server's log over the whole incident"
+    assert all(need.command for need in found.needs)
