@@ -46,6 +46,12 @@ def replicas(signals: Signals, group: FailureGroup) -> list[FailureGroup]:
     ]
 
 
+def sum_max(groups: list[FailureGroup]) -> int | None:
+    """Count the failures of some groups at most; None where one of them has no upper bound."""
+    most = [group.failures_max for group in groups]
+    return None if None in most else sum(n for n in most if n is not None)
+
+
 def called(signals: Signals, group: FailureGroup) -> dict[str, Any]:
     """Return how a group's service is called: its own name, or that of its replicas with their number."""
     n = len(replicas(signals, group))
@@ -101,6 +107,12 @@ def pool_values(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> dic
         "first": rows["ts"].min(), "last": rows["ts"].max(), "began": rows["began"].min(), "wait": wait, "size": size, "overflow": overflow,
         "capacity": most, "title": signals.known.signatures[pool.signature].title,
     }  # fmt: skip
+
+
+def seconds_shown(start: int, end: int) -> int:
+    """Return the seconds between two instants (µs) as both are shown, rounded to the second: a sum of such agrees with its parts."""
+    half = SECOND // 2
+    return (end + half) // SECOND - (start + half) // SECOND
 
 
 def edge_refs(incident: Incident) -> tuple[Ref, ...]:

@@ -72,7 +72,7 @@ def edges(signals: Signals) -> Iterator[Moment]:
                 "incident",
                 None,
                 "row.incident",
-                {"number": number, "incident": incident, "n": rows.height},
+                {"number": number, "incident": incident, "n": int(rows["sure"].sum()), "most": rows.height},
                 Grade.DERIVED,
                 refs,
             )

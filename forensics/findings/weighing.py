@@ -16,6 +16,7 @@ import polars as pl
 
 from forensics.findings import capacity, pooler, upkeep
 from forensics.findings.hypotheses import fill, load
+from forensics.findings.primary import sum_max
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import (
     Continuity,
@@ -142,6 +143,7 @@ def app_pool_exhausted(signals: Signals) -> Weight:
                 "group": best,
                 "groups": len(groups),
                 "n": sum(group.failures for group in groups),
+                "most": sum_max(groups),
                 "services": len({group.service for group in groups}),
             },
             best.refs[:4],

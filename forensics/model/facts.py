@@ -970,6 +970,8 @@ class Day:
     partial: bool
     bound: str
     inside: int
+    failures_max: int | None = None
+    """Failures at most, where it is not plain that some lines tell of further ones; None where there is no such bound."""
 
 
 @dataclass(frozen=True, slots=True)

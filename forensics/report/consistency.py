@@ -32,7 +32,8 @@ CLOSE_S = 0.0015
 """Instants are written to the millisecond."""
 ROUNDED_S = 0.1
 """Delays are written to a tenth of a second."""
-QUOTIENT = re.compile(r"([\d.]+) s / ([\d.]+) s = (\d+)")
+QUOTIENT = re.compile(r"(\d[\d.,]* s|\(\d[\d.,]* s(?: \+ \d[\d.,]* s)+\)) / (\d[\d.,]*) s = (\d+)")
+SECONDS = re.compile(r"\d[\d.,]*")
 
 
 def broken(document: dict[str, Any]) -> list[Mismatch]:
@@ -151,9 +152,15 @@ def quotients_are_right(document: dict[str, Any]) -> Iterator[Mismatch]:
     for place, row in table(document, "findings"):
         if (shown_formula := QUOTIENT.fullmatch(str(row.get("formula")))) is None:
             continue
-        whole, part, result = shown_formula.groups()
-        if not part.strip("0.") or abs(float(whole) / float(part) - int(result)) >= 1:
+        terms, part, result = shown_formula.groups()
+        whole = sum(decimal(term) for term in SECONDS.findall(terms))
+        if not part.strip("0.,") or abs(whole / decimal(part) - int(result)) >= 1:
             yield Mismatch(f"{place}.formula", f"{row['formula']} is not so")
+
+
+def decimal(text: str) -> float:
+    """Read a number of a formula, which has no groups, with the decimal mark of either language."""
+    return float(text.replace(",", "."))
 
 
 LAWS: tuple[Law, ...] = (

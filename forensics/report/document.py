@@ -461,6 +461,7 @@ class Builder:
                 "service": d.service,
                 "signature": d.signature,
                 "failures": d.failures,
+                "failures_max": d.failures_max,
                 "lines": d.lines,
                 "partial": d.partial,
                 "bound": d.bound,
@@ -592,13 +593,18 @@ class Builder:
         lo, hi = self.primary.start, self.primary.end or self.case.facts[Incidents].last or self.primary.start
         size = next((b for b in BUCKETS if (hi - lo) / SECOND / b <= BAR_ROWS), BUCKETS[-1])
         first, last = lo // (size * SECOND), hi // (size * SECOND)
-        counts = dict(
-            self.per_bucket(size, lo, hi + 5 * SECOND).group_by("bucket").agg(n=pl.len()).iter_rows()
-        )
+        counts = {
+            bucket: (n, most)
+            for bucket, n, most in self.per_bucket(size, lo, hi + 5 * SECOND)
+            .group_by("bucket")
+            .agg(n=pl.col("sure").sum(), most=pl.len())
+            .iter_rows()
+        }
         return [
             {
                 "label": f"{moment(bucket * size * SECOND, self.zone):{'%H:%M' if size < 86400 else '%Y-%m-%d'}}",
-                "count": counts.get(bucket, 0),
+                "count": counts.get(bucket, (0, 0))[0],
+                "most": counts.get(bucket, (0, 0))[1],
             }
             for bucket in range(first, last + 1)
         ]
@@ -607,7 +613,7 @@ class Builder:
         """Return failures in a span with their bucket."""
         rows = self.case.facts[Failures].rows
         told = ~pl.col("family").is_in(OUTER)
-        return rows.filter(pl.col("ts").is_between(lo, hi) & pl.col("sure") & told).with_columns(
+        return rows.filter(pl.col("ts").is_between(lo, hi) & told).with_columns(
             bucket=pl.col("ts") // (size * SECOND)
         )
 
@@ -627,7 +633,7 @@ class Builder:
         grouped = (
             self.per_bucket(size, lo - margin, hi + margin)
             .group_by("bucket", "service", "family")
-            .agg(n=pl.len())
+            .agg(n=pl.col("sure").sum(), most=pl.len())
             .sort("bucket", "service", "family")
         )
         series = sorted(
@@ -635,8 +641,14 @@ class Builder:
         )[:1]
         return {
             "failures": [
-                {"at": self.at(bucket * size * SECOND), "service": service, "family": family, "count": n}
-                for bucket, service, family, n in grouped.iter_rows()
+                {
+                    "at": self.at(bucket * size * SECOND),
+                    "service": service,
+                    "family": family,
+                    "count": n,
+                    "most": most,
+                }
+                for bucket, service, family, n, most in grouped.iter_rows()
             ],
             "probes": [
                 {"due": self.at(d.at), "answered": self.at(d.answered), "state": d.state, "series": s.name}

@@ -334,6 +334,10 @@ class Page:
         rows = [rows[at] | {"count": sum(row["count"] for row in rows[at : at + width])} for at in starts]
         return prose.bars([(prose.clip(row["label"], 40)[0], row["count"]) for row in rows])
 
+    def doubtful(self, rows: list[dict[str, Any]]) -> int:
+        """Count the failures that bars leave out, since it is not plain that their lines tell of further ones."""
+        return sum(row.get("most", row["count"]) - row["count"] for row in rows)
+
     def attached(self, section: str) -> list[str]:
         """Return the attached charts that belong to a section; a page without much room names all of them in one place."""
         names: list[str] = self.document["charts"]

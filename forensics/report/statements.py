@@ -49,6 +49,7 @@ class Statements:
             span=self.span,
             secs=lambda value: prose.duration(round(value), self.language),
             num=self.number,
+            count=self.count,
             form=self.language.form,
             tr=self.language.text,
             note=self.language.note,
@@ -78,6 +79,10 @@ class Statements:
         size = abs(float(value))
         digits = 2 if size < 10 else 1 if size < 100 else 0
         return prose.number(round(float(value), digits), self.language)
+
+    def count(self, edges: tuple[int, int | None]) -> str:
+        """Show a count that is known between two numbers, the second None where it has no upper bound of its own: ``26 to 27``."""
+        return prose.count(*edges, language=self.language)
 
     def opens_with_words(self, key: str) -> bool:
         """Tell whether a statement begins with a word of its own, not with a name or a number that it is given."""

@@ -15,6 +15,7 @@ from forensics.findings.primary import (
     main_pool,
     places,
     pool_values,
+    seconds_shown,
     stall_refs,
     stalls_in_window,
 )
@@ -128,12 +129,24 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
     if not stalls:
         yield from overlap(rows)
     if stalls and values["wait"] and values["failures"] >= 2:
-        span = sum((stall.end or signals.window[1]) - stall.start for stall in stalls) / SECOND
-        serial = int(span // values["wait"])
-        yield Finding(
-            "mechanism.serial", "mechanism", Grade.DERIVED, {**values, "span": span, "serial": serial, "threads": max(0, values["failures"] - serial)}, places(rows, 1),
-            formula=f"{round(span)} s / {values['wait']:g} s = {serial}",
-        )  # fmt: skip
+        yield serial_link(
+            values, [seconds_shown(one.start, one.end or signals.window[1]) for one in stalls], rows
+        )
+
+
+def serial_link(values: dict[str, Any], spans: list[int], rows: pl.DataFrame) -> Finding:
+    """Tell how many waits one after another fit into the stalls (seconds each): the others waited elsewhere."""
+    span = sum(spans)
+    serial = int(span // values["wait"])
+    whole = " + ".join(f"{one} s" for one in spans)
+    return Finding(
+        "mechanism.serial",
+        "mechanism",
+        Grade.DERIVED,
+        {**values, "span": span, "serial": serial, "threads": max(0, values["failures"] - serial)},
+        places(rows, 1),
+        formula=f"{f'({whole})' if len(spans) > 1 else whole} / {values['wait']:g} s = {serial}",
+    )
 
 
 def overlap(rows: pl.DataFrame) -> Iterator[Finding]:

@@ -17,11 +17,12 @@ from forensics.findings.primary import (
     main_pool,
     places,
     pool_values,
+    seconds_shown,
     stall_of,
     stall_refs,
     stalls_in_window,
 )
-from forensics.findings.signals import SECOND, replica_of
+from forensics.findings.signals import replica_of
 from forensics.model.facts import Coverage, Failures, Impact, Probes, Samples, Sessions, Watch
 from forensics.model.finding import Finding, Grade, Judgement, Need, Verdict
 
@@ -142,7 +143,7 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
     stall = stall_of(signals)
     if stall is not None:
         stalls = stalls_in_window(signals)
-        total = sum((item.end or signals.window[1]) - item.start for item in stalls) / SECOND
+        total = sum(seconds_shown(item.start, item.end or signals.window[1]) for item in stalls)
         yield Finding(
             "summary.stall",
             "summary",
