@@ -28,6 +28,8 @@ LEADS = (
 )
 """A list, the key of its rows that names others by id, and the list in which those are."""
 SPANS = ("incidents", "silences", "stalls", "blind_gaps")
+FATES = 6
+"""What can become of a probe: answered, late, missed, failed, in a blind gap, not known."""
 CLOSE_S = 0.0015
 """Instants are written to the millisecond."""
 ROUNDED_S = 0.1
@@ -128,6 +130,20 @@ def lines_add_up(document: dict[str, Any]) -> Iterator[Mismatch]:
                 )
 
 
+def probes_add_up(document: dict[str, Any]) -> Iterator[Mismatch]:
+    """Every due probe has one fate, and the fates make all that were due."""
+    for place, row in table(document, "probes"):
+        counts = [number(row.get(key)) for key in ("answered", "in_blind_gap", "not_known")]
+        counts += [
+            float(len(row[key])) for key in ("late", "missed", "failed") if isinstance(row.get(key), list)
+        ]
+        known = [n for n in counts if n is not None]
+        due = number(row.get("due"))
+        if due is not None and len(known) == FATES and sum(known) != due:
+            said = " + ".join(f"{n:g}" for n in known)
+            yield Mismatch(f"{place}.due", f"the report says {due:g}, but {said} is {sum(known):g}")
+
+
 def days_add_up(document: dict[str, Any]) -> Iterator[Mismatch]:
     """The days of a signature make its whole, inside and outside of incidents, and no day has more inside than in all."""
     sums: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -169,6 +185,7 @@ LAWS: tuple[Law, ...] = (
     spans_end_after_their_start,
     durations_are_differences,
     lines_add_up,
+    probes_add_up,
     days_add_up,
     quotients_are_right,
 )

@@ -368,10 +368,19 @@ class Builder:
             }
             for d in series.at("late")
         ]
+        unseen, blind = len(series.at("blind")), self.unasked(series)
+        missing = sum(gap[2] for gap in series.gaps) if series.seen_by == "monitor" else 0
         return {
-            "series": series.name, "seen_by": series.seen_by, "period_s": series.period_s, "jitter_s": series.jitter_s, "due": len(series.dues), "answered": len(series.at("answered")), "late": late,
+            "series": series.name, "seen_by": series.seen_by, "period_s": series.period_s, "jitter_s": series.jitter_s, "due": len(series.dues) + missing, "answered": len(series.at("answered")), "late": late,
+            "in_blind_gap": blind + missing, "not_known": unseen - blind,
             "missed": [self.at(d.at) for d in series.at("missed")], "failed": [self.at(d.at) for d in series.at("failed")],
         }  # fmt: skip
+
+    def unasked(self, series: Series) -> int:
+        """Count the due times at which nobody asked: those in a gap of the series itself, or of a monitor."""
+        gaps = [(gap.start, gap.end) for gap in self.case.facts[Watch].gaps]
+        gaps += [(lo, hi) for lo, hi, *_ in series.gaps]
+        return sum(any(lo <= due.at <= hi for lo, hi in gaps) for due in series.at("blind"))
 
     def silences(self) -> list[dict[str, Any]]:
         """Return silences part by part; what journald itself declares as dropped is no silence."""

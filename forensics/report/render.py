@@ -273,8 +273,10 @@ class Page:
         return prose.count(signature["failures"], most, bound=bound, language=self.language)
 
     def broken_beats(self) -> list[dict[str, Any]]:
-        """Return the probe series in which an answer was late, missed or failed."""
-        return [p for p in self.document["probes"] if p["late"] or p["missed"] or p["failed"]]
+        """Return the probe series of which not every answer came in time, those that say most of it first."""
+        fates = ("late", "missed", "failed", "in_blind_gap", "not_known")
+        broken = [p for p in self.document["probes"] if any(p.get(fate) for fate in fates)]
+        return sorted(broken, key=lambda p: -sum(bool(p.get(fate)) for fate in fates))
 
     def spans(self) -> list[dict[str, Any]]:
         """Return the sources that cover a span of time and are no copies."""

@@ -51,6 +51,17 @@ def test_a_count_with_two_bounds_has_them_everywhere() -> None:
     assert "(and at most 1 more," in section(page, "Timeline")
 
 
+def test_what_a_blind_gap_holds_is_named() -> None:
+    """Of 1150 probes due, 102 fell into the monitor's gap; of a loss of lines it is not known what became of them."""
+    founding, suppressed = (golden.report(one) for one in ("crm-freeze", "s11-journald-suppressed"))
+
+    assert (
+        "due 1150, answered 1046, late 1, missed 1, failed 0; ambiguous among the late 1; in a blind gap 102"
+    ) in founding[1]
+    assert [(row["due"], row["in_blind_gap"]) for row in founding[0]["probes"]] == [(1150, 102)] * 2
+    assert "due 20, answered 18, late 0, missed 0, failed 0; not known 2" in suppressed[1]
+
+
 def test_days_have_the_bounds_of_their_signature(document: dict[str, Any]) -> None:
     """What the days count at most makes what the signature counts at most; no day counts more surely than at most."""
     for row in document["signatures"]:

@@ -222,10 +222,22 @@ def test_due_and_observed_are_apart(document: dict[str, Any]) -> None:
 
 
 def test_every_probe_has_one_fate(document: dict[str, Any]) -> None:
-    """Answered, late, missed or failed: no due time is counted twice, and none more than there are."""
+    """Answered, late, missed, failed, in a blind gap or not known: together they are all that were due."""
     for row in document["probes"]:
         fates = row["answered"] + len(row["late"]) + len(row["missed"]) + len(row["failed"])
-        assert fates <= row["due"], row
+        assert fates + row["in_blind_gap"] + row["not_known"] == row["due"], row
+
+
+def test_the_fates_of_probes_add_up_on_the_page(page: str) -> None:
+    """The numbers of a series on the page make what was due: late ones with rivals are among the late."""
+    fates = re.compile(
+        r"(?m)^- Probe .*?; due ([\d,]+), answered ([\d,]+), late (\d+), missed (\d+), failed (\d+)"
+        r"(?:; ambiguous among the late \d+)?(?:; in a blind gap ([\d,]+))?(?:; not known ([\d,]+))?$"
+    )
+    said = [line for line in page.splitlines() if line.startswith("- Probe ")]
+    found = [[int((n or "0").replace(",", "")) for n in line] for line in fates.findall(page)]
+    assert len(found) == len(said)
+    assert [row for row in found if row[0] != sum(row[1:])] == []
 
 
 def test_a_complete_outage_completed_nothing(document: dict[str, Any], page: str) -> None:

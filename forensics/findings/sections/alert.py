@@ -59,11 +59,13 @@ def raised(signals: Signals) -> Iterator[Finding]:
 def quiet_series(signals: Signals) -> Iterator[Finding]:
     """Count the results of each check where there was no incident."""
     for series in signals.facts[Probes].series[:2]:
+        unseen = len(series.at("blind"))
+        own = sum(missing for _, _, missing, _, _ in series.gaps) if series.seen_by == "monitor" else 0
         values = {
             "series": series,
-            "n": len(series.dues),
+            "n": len(series.dues) - unseen,
             "bad": len(series.at("missed", "failed", "late")),
-            "missing": sum(missing for _, _, missing, _, _ in series.gaps),
+            "missing": unseen + own,
         }
         refs = tuple(due.ref for due in (series.dues[0], series.dues[-1]) if due.ref)
         yield Finding("alert.quiet", "alert", Grade.VERIFIED, values, refs)
