@@ -88,6 +88,15 @@ def completed(signals: Signals) -> int | None:
     return signals.facts[Impact].completed if signals.unit in shown else None
 
 
+def calls_given_up(signals: Signals) -> pl.DataFrame:
+    """Return the outgoing calls of others into the primary window that were given up, in order of time."""
+    lo, hi = signals.window
+    rows = signals.facts[Failures].rows
+    return rows.filter(
+        (pl.col("family") == "webhook_delivery") & pl.col("began").is_between(lo - MINUTE, hi)
+    ).sort("ts", "source", "line")
+
+
 def lossy(signals: Signals) -> bool:
     """Tell whether lines of the service are declared lost, so that counts are lower bounds."""
     lost = any(loss.service == signals.unit for loss in signals.facts[Losses].items)

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from forensics.findings import activity
-from forensics.findings.signals import REPLICA, SECOND
-from forensics.model.facts import Clocks, Coverage, Failures, Incidents, Probes, Restarts, Stalls, Watch
+from forensics.findings.signals import MINUTE, REPLICA, SECOND
+from forensics.model.facts import (
+    Clocks,
+    Coverage,
+    Failures,
+    Impact,
+    Incidents,
+    Probes,
+    Restarts,
+    Stalls,
+    Watch,
+)
 from forensics.model.finding import Grade, Moment
 from forensics.model.source import Ref
 
@@ -23,6 +33,8 @@ if TYPE_CHECKING:
 MERGE_US = 20 * SECOND
 """Failures of one kind closer than this are one row."""
 PROBE_ROWS = 4
+FAULT = 500
+"""Status from which a response tells of a fault of the server."""
 SERVER = ("postgres.shutdown-request", "postgres.previous-stop", "postgres.ready")
 """What tells when a database server took connections and when not."""
 
@@ -62,38 +74,88 @@ def edges(signals: Signals) -> Iterator[Moment]:
     """Yield the last healthy event before and the first after the primary incident, and the other incidents as one row each."""
     for number, incident in enumerate(signals.facts[Incidents].items, start=1):
         if incident is not signals.primary:
-            rows = signals.facts[Failures].rows.filter(
-                pl.col("ts").is_between(incident.start, (incident.end or incident.start) + 5 * SECOND)
-                & (~pl.col("family").is_in(["app_error", "http_error"]))
-            )
-            refs = tuple(ref for ref in (incident.start_ref, incident.end_ref) if ref)
-            yield Moment(
-                incident.start,
-                "incident",
-                None,
-                "row.incident",
-                {"number": number, "incident": incident, "n": int(rows["sure"].sum()), "most": rows.height},
-                Grade.DERIVED,
-                refs,
-            )
-            continue
-        bad = [
-            due
-            for series in signals.facts[Probes].series
-            for due in series.at("missed", "failed", "late")
-            if near_primary(signals, due.at)
-        ]
-        if not bad:
-            continue
-        for kind, found in (
-            ("healthy", last_answered(signals, incident)),
-            ("recovered", first_answered(signals, incident)),
-        ):
-            if found is not None:
-                at, series, ref = found
-                yield Moment(
-                    at, kind, series.service, f"row.{kind}", {"series": series.name}, Grade.VERIFIED, (ref,)
-                )
+            yield other(signals, number, incident)
+    incident = signals.primary
+    if incident is None:
+        return
+    seen = any(
+        near_primary(signals, due.at)
+        for series in signals.facts[Probes].series
+        for due in series.at("missed", "failed", "late")
+    )
+    yield from probed(signals, incident) if seen else served(signals, incident)
+
+
+def other(signals: Signals, number: int, incident: Incident) -> Moment:
+    """Return the row of an incident that the report is not about."""
+    rows = signals.facts[Failures].rows.filter(
+        pl.col("ts").is_between(incident.start, (incident.end or incident.start) + 5 * SECOND)
+        & (~pl.col("family").is_in(["app_error", "http_error"]))
+    )
+    refs = tuple(ref for ref in (incident.start_ref, incident.end_ref) if ref)
+    values = {"number": number, "incident": incident, "n": int(rows["sure"].sum()), "most": rows.height}
+    return Moment(incident.start, "incident", None, "row.incident", values, Grade.DERIVED, refs)
+
+
+def probed(signals: Signals, incident: Incident) -> Iterator[Moment]:
+    """Yield the last probe answered before the incident and the first after it."""
+    for kind, found in (
+        ("healthy", last_answered(signals, incident)),
+        ("recovered", first_answered(signals, incident)),
+    ):
+        if found is not None:
+            at, series, ref = found
+            values = {"series": series.name}
+            yield Moment(at, kind, series.service, f"row.{kind}", values, Grade.VERIFIED, (ref,))
+
+
+def served(signals: Signals, incident: Incident) -> Iterator[Moment]:
+    """Yield the last minute before the incident, and the first after it, in which requests came and none failed.
+
+    Where no probe shows an incident, a green one beside it says nothing of health; requests to what failed do. A minute that
+    the incident touches is left out.
+    """
+    hit = {route.service for route in signals.facts[Impact].routes} or {signals.unit}
+    minutes = (
+        signals.evidence["routes"]
+        .filter(~pl.col("naive") & pl.col("service").is_in(sorted(hit)))
+        .group_by("service", "minute")
+        .agg(
+            n=pl.col("n").sum(),
+            bad=(pl.col("n") * (pl.col("status") >= FAULT)).sum(),
+            told=pl.col("status").is_not_null().all(),
+        )
+        .filter(pl.col("told") & (pl.col("bad") == 0))
+    )
+    before = minutes.filter((pl.col("minute") + 1) * MINUTE <= incident.start).sort("minute", "service")
+    after = minutes.filter(pl.col("minute") * MINUTE >= (incident.end or incident.start)).sort(
+        "minute", "service"
+    )
+    for which, rows in (
+        ("before", before.tail(1)),
+        ("after", after.head(1) if incident.end else after.clear()),
+    ):
+        for row in rows.iter_rows(named=True):
+            yield from minute_served(signals, which, row)
+
+
+def minute_served(signals: Signals, which: str, row: dict[str, Any]) -> Iterator[Moment]:
+    """Yield a minute of a service in which requests came and none failed, at its first request before or after the incident."""
+    lo = row["minute"] * MINUTE
+    seconds = (
+        signals.evidence["seconds"]
+        .filter(
+            (pl.col("service") == row["service"])
+            & (pl.col("kind") == "request")
+            & pl.col("first_us").is_between(lo, lo + MINUTE, closed="left")
+        )
+        .sort("first_us")
+    )
+    for found in seconds.head(1).iter_rows(named=True):
+        kind = {"before": "healthy", "after": "recovered"}[which]
+        values = {"which": which, "n": row["n"]}
+        ref = Ref(found["source"], found["first_line"])
+        yield Moment(found["first_us"], kind, row["service"], "row.served", values, Grade.DERIVED, (ref,))
 
 
 def near_primary(signals: Signals, at: int) -> bool:

@@ -35,6 +35,7 @@ CLOSE_S = 0.0015
 ROUNDED_S = 0.1
 """Delays are written to a tenth of a second."""
 QUOTIENT = re.compile(r"(\d[\d.,]* s|\(\d[\d.,]* s(?: \+ \d[\d.,]* s)+\)) / (\d[\d.,]*) s = (\d+)")
+PRODUCT = re.compile(r"(\d+) \u00d7 (\d[\d.,]*) s \+ (\d[\d.,]*) s = (\d[\d.,]*) s")
 SECONDS = re.compile(r"\d[\d.,]*")
 
 
@@ -179,6 +180,15 @@ def decimal(text: str) -> float:
     return float(text.replace(",", "."))
 
 
+def products_are_right(document: dict[str, Any]) -> Iterator[Mismatch]:
+    """A formula that multiplies a period and adds a timeout gives its result, to a tenth of a second."""
+    for place, row in table(document, "findings"):
+        for times, period, rest, result in PRODUCT.findall(str(row.get("formula"))):
+            real = int(times) * decimal(period) + decimal(rest)
+            if abs(real - decimal(result)) > ROUNDED_S:
+                yield Mismatch(f"{place}.formula", f"{row['formula']} is not so")
+
+
 LAWS: tuple[Law, ...] = (
     ids_are_unique,
     ids_lead_somewhere,
@@ -188,4 +198,5 @@ LAWS: tuple[Law, ...] = (
     probes_add_up,
     days_add_up,
     quotients_are_right,
+    products_are_right,
 )

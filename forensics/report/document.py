@@ -521,7 +521,7 @@ class Builder:
     def findings(self) -> list[dict[str, Any]]:
         """Return all findings with their text."""
         return [
-            {"id": f"F{index}", "section": f.section, "key": f.key, "text": self.sentence(f.key, f.values), "grade": f.grade.value, "method": self.text(f.method), "formula": self.words.language.note(f.formula) if f.formula else f.formula, "evidence": self.places(f.refs),
+            {"id": f"F{index}", "section": f.section, "key": f.key, "text": self.sentence(f.key, f.values), "grade": f.grade.value, "method": self.text(f.method), "formula": self.words.language.formula(f.formula) if f.formula else f.formula, "evidence": self.places(f.refs),
              "scope": self.text(f.scope) if f.scope else f.scope, "alternatives": [self.text(other) for other in f.alternatives], "needs": self.needs(f.needs)}
             for index, f in enumerate(self.case.diagnosis.findings, start=1)
         ]  # fmt: skip

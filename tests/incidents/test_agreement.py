@@ -83,7 +83,7 @@ def test_stalls_make_their_sum(document: dict[str, Any]) -> None:
     for row in of(document, "summary.stall"):
         assert f"{sum(parts)} s" in row["text"], (parts, row["text"])
     for row in of(document, "mechanism.serial"):
-        assert f"into {sum(parts)} s" in row["text"]
+        assert f"in {sum(parts)} s" in row["text"]
         assert [int(n) for n in re.findall(r"(\d+) s", row["formula"].split("/")[0])] == parts
 
 
@@ -107,3 +107,76 @@ def test_both_languages_count_alike() -> None:
     assert all(
         f"{name}|count" in text for name in ("inside", "outside", "total") for text in (english, other)
     )
+
+
+# --- what the effect was, and how it ended
+
+
+def test_what_was_given_up_is_in_the_summary() -> None:
+    """Where more calls were given up than requests failed, that is the main effect."""
+    document = golden.report("s5-deploy-restart")[0]
+    (row,) = of(document, "summary.window")
+
+    assert "29 outgoing calls of gateway gave up" in row["text"]
+    assert row["evidence"]
+    assert "gave up" not in of(golden.report(ROUGH)[0], "summary.window")[0]["text"]
+
+
+def test_a_response_beside_the_edge_proves_nothing() -> None:
+    """What completed 0.3 s after the request to stop does not show that anything was answered between."""
+    stopped = of(golden.report("s5-deploy-restart")[0], "impact.completed")[0]["text"]
+    frozen = of(golden.report("crm-freeze")[0], "impact.completed")[0]["text"]
+
+    assert stopped.startswith(
+        "1 response below 500 completed inside the window, within 5 s of its start or end"
+    )
+    assert "no complete outage" not in stopped
+    assert re.match(r"28 responses .*, 18 of them more than 5 s .*: no complete outage", frozen)
+
+
+def test_a_kill_after_the_stop_timeout_is_in_the_mechanism() -> None:
+    (row,) = of(golden.report("s5-deploy-restart")[0], "mechanism.killed")
+
+    assert row["text"] == (
+        "crm-api had not ended 20 s after the request to stop, its stop timeout ran out, and the service manager"
+        " killed 5 of its processes at 12:43:39"
+    )
+    assert (row["section"], len(row["evidence"])) == ("mechanism", 4)
+
+
+@pytest.mark.parametrize("fixture", [one for one in golden.approved() if one != "s10-quiet-day"])
+def test_the_story_begins_and_ends_in_health(fixture: str) -> None:
+    """A healthy event stands before the incident and, where it ended within the inputs, a recovered one after it."""
+    document = golden.report(fixture)[0]
+    (primary,) = [row for row in document["incidents"] if row["primary"]]
+    kinds = {row["kind"]: row for row in document["timeline"] if row["kind"] in ("healthy", "recovered")}
+
+    assert kinds["healthy"]["at"] < primary["start"]
+    assert ("recovered" in kinds) == (primary["end"] is not None)
+    if "recovered" in kinds:
+        assert kinds["recovered"]["at"] >= primary["end"]
+
+
+def test_one_replica_does_not_stand_for_all_in_silence() -> None:
+    """A report on several replicas says which one its rows name, and for how many; sums say of which failure they are."""
+    document, page = golden.report("prisma-replicas")
+
+    assert "worker-6 stands for the 8 replicas of worker" in section(page, "Ruled out")
+    assert "which stands here for the 8 replicas of worker" in of(document, "recurrence.coverage")[0]["text"]
+    assert of(document, "recurrence.sum")[0]["text"].startswith(
+        "node-postgres pool: no client became free in time: 114 failures of 6 replicas of worker in the window"
+    )
+
+
+def test_a_template_masks_the_message_s_own_time() -> None:
+    """What a message says of its own time is one blank of a template, whatever its digits."""
+    templates = {row["template"] for row in golden.report("prisma-replicas")[0]["background"]}
+
+    assert any(one.startswith("<time> debug reconcile") for one in templates)
+    assert not any("<n>-<n>-<n>T" in one for one in templates)
+
+
+def test_what_a_monitor_can_see_follows_from_its_rule() -> None:
+    (row,) = of(golden.report("crm-freeze")[0], "alert.detectability")
+
+    assert row["formula"] == "1 × 300 s + 8 s = 308 s; 2 × 300 s + 8 s = 608 s"  # noqa: RUF001 - as the page shows it

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import Series
+    from forensics.model.facts import Detectability, Series
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 GREEN = 2
 """Answered checks inside an incident from which one is said not to see it."""
 
@@ -106,7 +107,16 @@ def detectable(signals: Signals) -> Iterator[Finding]:
             for due in series.dues[:2]
             if due.ref
         )
-        yield Finding("alert.detectability", "alert", Grade.DERIVED, {"item": item}, refs)
+        yield Finding("alert.detectability", "alert", Grade.DERIVED, {"item": item}, refs, formula=rule(item))
+
+
+def rule(item: Detectability) -> str:
+    """Show how the shortest freezes follow from period, timeout and the failures in a row that alert."""
+    period, timeout, times = f"{round(item.period_s, 1):g} s", f"{item.timeout_s:g} s", item.alert_after
+    return (
+        f"{times - 1} {TIMES} {period} + {timeout} = {item.never_below_s:g} s; "
+        f"{times} {TIMES} {period} + {timeout} = {item.always_above_s:g} s"
+    )
 
 
 def replays(signals: Signals) -> Iterator[Finding]:

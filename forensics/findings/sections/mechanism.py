@@ -20,7 +20,7 @@ from forensics.findings.primary import (
     stalls_in_window,
 )
 from forensics.findings.signals import SECOND, replica_of
-from forensics.model.facts import Failures, Losses, Rhythms
+from forensics.model.facts import Failures, Losses, Restarts, Rhythms
 from forensics.model.finding import Finding, Grade, Judgement, Verdict
 from forensics.model.source import Ref
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import Beat, FailureGroup, SampleSeries, Stall
+    from forensics.model.facts import Beat, FailureGroup, Outage, SampleSeries, Stall
 
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
 SILENT = ("it was alive and printed nothing", "its lines were lost")
@@ -58,20 +58,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from gauge_links(signals, pool)
     yield from activity.findings(signals, "mechanism")
     yield from pooler.findings(signals, "mechanism")
-    refused = bool(capacity.refusals(signals).height)
-    for name in (*FACTS[2:], "db_down"):
-        judgement = verdicts[name]
-        if name == "db_slots_exhausted" and refused:
-            continue  # told with those who were refused
-        if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
-            yield Finding(
-                f"why.{judgement.why}",
-                "mechanism",
-                Grade.VERIFIED if judgement.verdict is Verdict.CONFIRMED else Grade.INFERRED,
-                judgement.values,
-                judgement.supports,
-                scope=judgement.scope,
-            )
+    yield from verdict_links(signals, verdicts)
     yield from capacity.refused(signals)
     yield from capacity.sides(signals)
     yield from capacity.server_end(signals)
@@ -104,6 +91,55 @@ def at_rest(signals: Signals) -> Iterator[Finding]:
     yield from capacity.server_end(signals)
     yield from lock_waits.findings(signals, "mechanism")
     yield from upkeep.findings(signals, "mechanism")
+
+
+def verdict_links(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
+    """Tell the confirmed and supported verdicts that have no link of their own."""
+    refused = bool(capacity.refusals(signals).height)
+    for name in (*FACTS[2:], "db_down"):
+        judgement = verdicts[name]
+        if name == "db_slots_exhausted" and refused:
+            continue  # told with those who were refused
+        if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
+            yield Finding(
+                f"why.{judgement.why}",
+                "mechanism",
+                Grade.VERIFIED if judgement.verdict is Verdict.CONFIRMED else Grade.INFERRED,
+                judgement.values,
+                judgement.supports,
+                scope=judgement.scope,
+            )
+            if name == "service_restarted":
+                yield from killed(signals)
+
+
+def killed(signals: Signals) -> Iterator[Finding]:
+    """Tell where a requested stop ended in a kill: how long after the request, and whether a stop timeout had run out."""
+    restarts = signals.facts[Restarts]
+    for outage in (one for one in restarts.outages if one.reason == "deploy" and touches(signals, one)):
+        inside = [
+            event
+            for event in restarts.events
+            if event.service == outage.service and outage.start <= event.at <= (outage.end or event.at)
+        ]
+        kills = [event for event in inside if event.kind == "killed"]
+        timeouts = [
+            event for event in inside if event.kind == "timeout" and kills and event.at <= kills[0].at
+        ]
+        if kills:
+            yield Finding(
+                "mechanism.killed",
+                "mechanism",
+                Grade.DERIVED,
+                {"outage": outage, "at": kills[0].at, "n": len(kills), "timed_out": bool(timeouts)},
+                (outage.refs[0], *(event.ref for event in (*timeouts[-1:], *kills[:2]))),
+            )
+
+
+def touches(signals: Signals, outage: Outage) -> bool:
+    """Does an outage lie in the primary window, or reach into it?"""
+    lo, hi = signals.window
+    return outage.start <= hi and (outage.end or hi) >= lo
 
 
 def told_once(beats: tuple[Beat, ...]) -> list[Beat]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forensics.findings.primary import called, edge_refs, in_window, main_pool, replicas, sum_max
+from forensics.findings.signals import replica_of
 from forensics.model.facts import Coverage, Daily, Incidents
 from forensics.model.finding import Finding, Grade
 
@@ -27,6 +28,8 @@ def recurrence(signals: Signals) -> Iterator[Finding]:
         Grade.VERIFIED,
         {
             "service": cover.service,
+            "name": replica_of(cover.service),
+            "replicas": len(signals.fleet),
             "first": cover.first,
             "last": cover.last,
             "partial": [day for day, cut in days if cut],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from forensics.findings import activity, capacity, lock_waits
 from forensics.findings.needs import refused_needs
 from forensics.findings.primary import (
+    calls_given_up,
     completed,
     coverage_refs,
     edge_refs,
@@ -23,7 +24,7 @@ from forensics.findings.primary import (
     stalls_in_window,
 )
 from forensics.findings.signals import replica_of
-from forensics.model.facts import Coverage, Failures, Impact, Probes, Samples, Sessions, Watch
+from forensics.model.facts import EDGE_S, Coverage, Failures, Impact, Probes, Samples, Sessions, Watch
 from forensics.model.finding import Finding, Grade, Judgement, Need, Verdict
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
         "summary.window", "summary", Grade.DERIVED,
         {
             "incident": incident, "service": hit, "last": signals.window[1], "failed": failed, "completed": completed(signals) if hit == signals.unit else found.completed,
-            "clients": len(found.clients), "lossy": lossy(signals),
-        }, edge_refs(incident),
+            "clients": len(found.clients), "lossy": lossy(signals), "edge": None if found.completed_between else EDGE_S,
+            **gave_up(signals),
+        }, (*edge_refs(incident), *places(calls_given_up(signals), 1)),
     )  # fmt: skip
     yield from summary_cause(signals, verdicts)
     yield from activity.summary(signals)
@@ -74,6 +76,14 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
     key, needs = greatest_unknown(signals, verdicts)
     if key:
         yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, {"what": key}, needs=needs[:1])
+
+
+def gave_up(signals: Signals) -> dict[str, Any]:
+    """Return how many outgoing calls were given up, and whose, where that is a main effect: at least as many as requests failed."""
+    found = signals.facts[Impact]
+    rows = calls_given_up(signals)
+    main = rows.height and found.calls_failed >= found.failed
+    return {"calls": found.calls_failed if main else 0, "caller": rows["service"][0] if main else None}
 
 
 def hit_services(signals: Signals) -> str:
