@@ -353,7 +353,9 @@ class Page:
         if self.limits.pad:
             return label
         stem = label.rpartition(".")[0]
-        return next((kind for kind in charts.charts() if stem == kind or stem.endswith(f"-{kind}")), label)
+        kinds = (kind for kind in charts.charts() if stem == kind or stem.endswith(f"-{kind}"))
+        kind = next(kinds, None)
+        return label if kind is None else self.language.text(kind, "chart")
 
     def clip(self, text: str, most: int) -> Markup:
         """Escape a text of at most `most` characters; what is cut off is counted."""
