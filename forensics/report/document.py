@@ -22,6 +22,7 @@ from forensics.model.facts import (
     Incidents,
     Losses,
     Probes,
+    Restarts,
     Samples,
     Sessions,
     Silences,
@@ -57,6 +58,8 @@ QUOTED = 600
 """Characters that are told of a quoted record: cut behind the masks, since a secret that is cut through is not known."""
 MOST_ROWS = 400
 """Rows of a list in report.json; what is beyond is in the evidence file."""
+OVER_US = 30 * SECOND
+"""A silence that begins so shortly before the end of an incident, or later, is none of it."""
 BUCKETS = (60, 300, 900, 3600, 21600, 86400)
 LEAST_AROUND, MOST_AROUND = 15 * MINUTE, 360 * MINUTE
 """What a chart of rates shows on either side of an incident: as long as the incident, within these."""
@@ -401,9 +404,22 @@ class Builder:
                         "end": end,
                         "expected_lines": expected,
                         "burst_after": burst,
+                        "why": self.why_silent(silence.service, lo, hi if end else None),
                     }
                 )
         return out
+
+    def why_silent(self, service: str, lo: int, hi: int | None) -> str | None:
+        """Say what explains a silence: the service was stopped, or the incident was over; None where nothing does.
+
+        What was stopped or scaled away stands not still, and who only told of the trouble has no more to tell.
+        """
+        last = self.case.facts[Coverage].last or lo
+        for outage in self.case.facts[Restarts].outages:
+            if outage.service == service and outage.start < (hi or last) and (outage.end or last) > lo:
+                return "stopped"
+        over = self.primary.end if self.primary else None
+        return "after" if over is not None and lo >= over - OVER_US else None
 
     def stalls(self) -> list[dict[str, Any]]:
         """Return stalls with their evidence; independent signals, never a line that says it, so inferred."""

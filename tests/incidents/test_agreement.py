@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 
 import golden
 import pytest
 
+from forensics.report.charts import svg
+from forensics.report.dialects import told
 from forensics.report.prose import count
 from forensics.report.statements import catalogue
 
@@ -180,3 +183,39 @@ def test_what_a_monitor_can_see_follows_from_its_rule() -> None:
     (row,) = of(golden.report("crm-freeze")[0], "alert.detectability")
 
     assert row["formula"] == "1 × 300 s + 8 s = 308 s; 2 × 300 s + 8 s = 608 s"  # noqa: RUF001 - as the page shows it
+
+
+# --- room is used, and pictures tell what the text tells
+
+
+@pytest.mark.parametrize("fixture", ["crm-freeze", "prisma-replicas"])
+def test_a_roomy_page_quotes_all_of_the_evidence(fixture: str) -> None:
+    """Where a ticket has room, no line of evidence is left out; a page without much room shows more than one."""
+    document, page = golden.report(fixture)
+    roomy = told(document, "github")
+    row = re.compile(r"(?m)^\| ?E\d+ ?\|")
+
+    assert len(row.findall(roomy)) == len(document["evidence"])
+    assert "more lines of evidence" not in roomy
+    assert len(row.findall(section(page, "Evidence"))) >= 2
+
+
+def test_what_was_scaled_away_is_not_drawn_as_silent() -> None:
+    """Replicas that were scaled away, and a server that has no more refusals to log, stand not still."""
+    document = golden.report("prisma-replicas")[0]
+    why = {row["service"]: row["why"] for row in document["silences"]}
+    drawn = svg(document, "timeline") or ""
+
+    assert {why["worker-7"], why["worker-8"], why["postgres"]} == {"after"}
+    assert "worker-8 no more lines" in drawn
+    assert "worker-8 silent" not in drawn
+
+
+def test_a_silence_inside_an_incident_stays_one(document: dict[str, Any]) -> None:
+    """Only what begins as the incident ends, or a stop explains, is explained."""
+    ends = [row["end"] for row in document["incidents"] if row["primary"] and row["end"]]
+    for row in document["silences"]:
+        if row["why"] == "after":
+            assert ends
+            late = datetime.fromisoformat(row["start"]) - datetime.fromisoformat(ends[0])
+            assert late.total_seconds() >= -30

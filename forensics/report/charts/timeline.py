@@ -278,9 +278,15 @@ def _quiet_lane(document: Document, view: View) -> list[Lane]:
         for one in sorted(document.get(key) or [], key=lambda one: (one["service"] or "", one["start"])):
             span = view.span(one["start"], one["end"])
             if span:
-                row = clean(f"{one['service'] or ''} {view.words[state]}", MOST_CELLS)
-                bars.append((row, span, lasting(_seconds(one, view)), colour))
+                row = clean(f"{one['service'] or ''} {_still(one, state, view)}", MOST_CELLS)
+                shade = GREY if one.get("why") else colour
+                bars.append((row, span, lasting(_seconds(one, view)), shade))
     return [bar_lane("quiet", view.words["quiet_lane"], bars, view)] if bars else []
+
+
+def _still(one: Row, state: str, view: View) -> str:
+    """Say what a stretch without lines is: a silence that a stop or the end of the incident explains is none of a living process."""
+    return view.words[{"stopped": "stopped", "after": "no_lines"}.get(one.get("why") or "", state)]
 
 
 def _seconds(one: Row, view: View) -> float:
@@ -478,7 +484,7 @@ def _say_spans(document: Document, view: View) -> list[str]:
     ):
         for one in document.get(key) or []:
             if view.span(one["start"], one["end"]):
-                what = view.words[state] if state else view.words.get(one["kind"], one["kind"])
+                what = _still(one, state, view) if state else view.words.get(one["kind"], one["kind"])
                 start = view.ms(one["start"])
                 said.append(
                     f"{clean(one[who] or '', 40)} {what} {lasting(_seconds(one, view))} {view.words['since']} {clock(start, view.lo)}"
