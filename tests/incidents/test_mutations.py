@@ -110,7 +110,7 @@ def made_again(said: Stated, found: Found, name: str) -> Again:
     options = checking.options_of(said, own(name))
     key = f"{name} {said.name} {said.redact} {options} {found.items}"
     if key not in AGAIN:
-        AGAIN[key] = checking.again(said, found, options)
+        AGAIN[key] = checking.again(said, found, options, [str(golden.INCIDENTS / name / "inputs")])
     return AGAIN[key]
 
 
