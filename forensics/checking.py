@@ -306,6 +306,7 @@ def without_version(page: str) -> str:
 def misquoted(said: Stated, found: Found, case: Case) -> Iterator[Mismatch]:
     """Yield the quoted lines that do not stand where they are said to stand, masked again."""
     names = {shown(source.id): source.name for source in said.sources}
+    masks = telling.masker(case) if said.redact else None
     for entry, ref in quoted(said, found):
         source = shown(entry.get("source"))
         where = f"{shown(entry.get('id'))} {names.get(source, source)}:{shown(entry.get('line'))}"
@@ -314,7 +315,7 @@ def misquoted(said: Stated, found: Found, case: Case) -> Iterator[Mismatch]:
             yield Mismatch(where, "no such line")
             continue
         quote = entry.get("text")
-        here = telling.quoted(there.text, telling.masker(case) if said.redact else None)
+        here = telling.quoted(there.text, masks)
         alike = (
             quote == here
             if not said.redact
