@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.findings import capacity
-from forensics.findings.signals import SECOND, replica_of
+from forensics.findings.signals import MINUTE, SECOND, replica_of
 from forensics.model.facts import Coverage, Failures, Impact, Losses, Stalls
 from forensics.model.frames import middle
 from forensics.model.source import Ref
