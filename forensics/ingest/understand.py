@@ -86,8 +86,16 @@ def understand(
     lines of a stream (``ident``) go to before others.
     """
     table = table.with_row_index("row").with_columns(message=pl.col("message").fill_null(""))
-    lines = table.filter(~pl.col("cont")).select("row", "message", "ident", start=start(pl.col("message")))
-    claims = claimed_by(lines, in_turn(formats, streams or {}), own=own)
+    asked = table.select("row", "cont", "message", "ident", start=start(pl.col("message")))
+    turns = in_turn(formats, streams or {})
+    # An entry may hold several access lines: each is a request of its own, whereas what else stands there is part of the first line.
+    requests = [(fmt, idents) for fmt, idents in turns if fmt.kind == "request"]
+    claims = pl.concat(
+        [
+            claimed_by(asked.filter(~pl.col("cont")).drop("cont"), turns, own=own),
+            claimed_by(asked.filter("cont").drop("cont"), requests, own=own),
+        ]
+    )
     table = table.join(claims, on="row", how="left", maintain_order="left").pipe(told)
     return table.with_columns(spent()).with_columns(
         reach([fmt.name for fmt in formats.values() if fmt.edge == "start"] if own else [])
@@ -123,7 +131,7 @@ def told(table: pl.DataFrame) -> pl.DataFrame:
     ends = pl.col("message").str.contains(EXCEPTION) & ~claimed
     chains = pl.col("message").str.contains(CHAIN)
     looks_continued = pl.col("message").str.contains(CONTINUATION) | ends | chains
-    begins = ~pl.col("cont") & pl.when(claimed).then(pl.col("kind") != "trace").otherwise(~looks_continued)
+    begins = pl.when(claimed).then(pl.col("kind") != "trace").otherwise(~pl.col("cont") & ~looks_continued)
     by_manager = pl.col("unit").is_not_null() & pl.col("service").is_in(["systemd", "init.scope", "init"])
     return table.with_columns(
         ends=ends,
