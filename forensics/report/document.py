@@ -75,10 +75,23 @@ def build(case: Case, *, redact: bool = True, masks: Masker | None = None) -> di
     document["options"]["redact"] = redact
     masks = (masks or masker(case)) if redact else None
     if masks:
-        document = cast("dict[str, Any]", masks.document(document))
+        plain, document = document, cast("dict[str, Any]", masks.document(document))
+        mark_pseudonyms(plain, document)
     for entry in document["evidence"]:
         entry["text"] = entry["text"][:QUOTED]
     return document | {"masked": masks.counted() if masks else None}
+
+
+def mark_pseudonyms(plain: Any, shown: Any) -> None:
+    """Mark the commands of needs that masking changed: whoever pastes one has to put the real names in."""
+    if isinstance(plain, list):
+        for one, other in zip(plain, shown, strict=True):
+            mark_pseudonyms(one, other)
+    elif isinstance(plain, dict):
+        if "command" in plain and "store" in plain:
+            shown["masked"] = plain["command"] != shown["command"]
+        for key, value in plain.items():
+            mark_pseudonyms(value, shown[key])
 
 
 def context(case: Case, document: dict[str, Any], masks: Masker | None) -> dict[str, list[tuple[int, str]]]:
@@ -220,7 +233,7 @@ class Builder:
             "chart": self.chart(),
             "charts": [],
             "unfilled": self.unfilled(findings),
-            "contradictions": list(case.diagnosis.contradictions),
+            "contradictions": self.contradictions(),
         }
 
     def title(self) -> str:
@@ -522,12 +535,23 @@ class Builder:
         capital = key.startswith("why.") and self.words.opens_with_words(key)
         return text[:1].upper() + text[1:] if capital else text
 
-    def needs(self, items: Iterable[Need]) -> list[dict[str, str]]:
-        """Return needs as JSON values; a command is the same in every language."""
+    def needs(self, items: Iterable[Need]) -> list[dict[str, Any]]:
+        """Return needs as JSON values, what is lost soonest first; a command is the same in every language."""
         return [
-            {"input": self.text(item.input), "command": item.command, "expires": self.text(item.expires)}
+            {
+                "input": self.text(item.input),
+                "command": item.command,
+                "expires": self.words.say(f"expires.{item.expires.store}", item.expires.values),
+                "store": item.expires.store.value,
+                "state": item.expires.state,
+                "masked": False,
+            }
             for item in items
         ]
+
+    def contradictions(self) -> list[str]:
+        """Say which conclusions cannot both hold."""
+        return [self.words.say(one.key, one.values) for one in self.case.diagnosis.contradictions]
 
     def not_determined(self) -> list[dict[str, Any]]:
         """Return the open questions; hypotheses that need the same input are asked together."""
