@@ -25,6 +25,7 @@ from forensics.model.facts import (
     Samples,
     Sessions,
     Silences,
+    SlowRequests,
     Stalls,
     Watch,
 )
@@ -219,6 +220,9 @@ class Builder:
                     "outside_per_hour": n.outside_per_hour,
                     "inside": n.inside,
                     "outside": n.outside,
+                    "ratio": n.ratio.value if n.ratio else None,
+                    "ratio_low": n.ratio.low if n.ratio else None,
+                    "ratio_high": n.ratio.high if n.ratio else None,
                     "verdict": n.verdict,
                 }
                 for n in case.facts[Background].items
@@ -502,8 +506,13 @@ class Builder:
         """Return who was hit."""
         found = self.case.facts[Impact]
         return {
-            "requests_failed": [{"service": r.service, "method": r.method, "route": r.route, "status": r.status, "count": r.count} for r in found.routes],
-            "clients": len(found.clients) if found.routes else None, "completed": found.completed,
+            "requests_failed": [{"service": r.service, "method": r.method, "route": r.route, "status": r.status, "count": r.count, "probe": r.probe} for r in found.routes],
+            "clients": len(found.clients) if found.failed else None, "completed": found.completed, "failed": found.failed, "probes_failed": found.probes_failed,
+            "slow": [
+                {"service": s.service, "count": s.n, "bound": "at_least" if s.at_least else "exact", "from_s": self.case.facts[SlowRequests].from_s, "slowest_s": s.slowest_s,
+                 "median_s": s.median_s, "routes": s.routes, "timed": s.timed}
+                for s in self.case.facts[SlowRequests].items
+            ],
         }  # fmt: skip
 
     def timeline(self) -> list[dict[str, Any]]:

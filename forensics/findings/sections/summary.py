@@ -77,7 +77,7 @@ def summary(
 
 def hit_services(signals: Signals) -> str:
     """Return whose requests failed: the service that the report is about where any did, else those whose log shows some."""
-    named = {route.service for route in signals.facts[Impact].routes}
+    named = {route.service for route in signals.facts[Impact].routes if not route.probe}
     if not named or signals.unit in named:
         return signals.unit
     return ", ".join(sorted({replica_of(name) for name in named}))
