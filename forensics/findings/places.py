@@ -118,7 +118,7 @@ def composed(signals: Signals) -> bool:
 def log_of(place: Place, window: Window) -> Fetch:
     """Return how a service's log is fetched for the window."""
     name = shlex.quote(place.name or "")
-    file = shlex.quote(f"{(place.name or 'service').replace('/', '_')}")
+    file = shlex.quote((place.name or "service").replace("/", "_"))
     match place.kind:
         case "unit" | "identifier":
             option = "-u" if place.kind == "unit" else "-t"
@@ -127,7 +127,9 @@ def log_of(place: Place, window: Window) -> Fetch:
             command = f'docker ps -aq --filter name={name} | while read -r id; do docker logs --timestamps {window.docker}"$id" > "$id.log" 2>&1; done'
         case "compose":
             service = shlex.quote(replica_of(place.name or ""))
-            command = f"docker compose logs --no-color --timestamps {window.docker}{service} > {shlex.quote(replica_of(place.name or ''))}.log"
+            command = (
+                f"docker compose logs --no-color --timestamps {window.docker}-- {service} > {service}.log"
+            )
         case "kubernetes":
             command = (
                 f"{KUBERNETES} | grep -F -- {name} | "
@@ -156,7 +158,7 @@ def manager(signals: Signals, window: Window) -> Fetch:
     match place.kind:
         case "unit":
             return Fetch(
-                f"journalctl -u {name} _PID=1 {window.journal}-o export > {name}-manager.export",
+                f"journalctl -u {name} _PID=1 {window.journal}-o export > manager.export",
                 Store.JOURNAL,
             )
         case "identifier":
@@ -173,7 +175,7 @@ def manager(signals: Signals, window: Window) -> Fetch:
         case "compose":
             service = shlex.quote(replica_of(place.name or ""))
             return Fetch(
-                f"docker compose ps -aq {service} | xargs docker inspect --format '{{{{.Name}}}} {{{{.RestartCount}}}} {{{{json .State}}}}'; "
+                f"docker compose ps -aq -- {service} | xargs docker inspect --format '{{{{.Name}}}} {{{{.RestartCount}}}} {{{{json .State}}}}'; "
                 f"timeout 9 docker events {window.docker}--filter type=container > events.txt",
                 Store.EVENTS,
             )
