@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensics.findings.hypotheses import Beyond, beyond, load
 from forensics.findings.needs import needs_of
+from forensics.findings.primary import called, main_pool
 from forensics.findings.signals import MINUTE
 from forensics.model.facts import Coverage
 from forensics.model.finding import URGENCY, OpenQuestion, Store, Verdict
@@ -37,8 +38,21 @@ def questions(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[Open
     found = [*unknowns(signals, verdicts), *unread(signals)]
     main = greatest(tuple(found))
     return tuple(
-        sorted(found, key=lambda one: (urgency(one) != URGENCY[Store.LIVE], one is not main, urgency(one)))
+        sorted(
+            found,
+            key=lambda one: (
+                urgency(one) != URGENCY[Store.LIVE],
+                one is not main,
+                urgency(one),
+                bearing(one),
+            ),
+        )
     )
+
+
+def bearing(question: OpenQuestion) -> int:
+    """Return how much a question matters for what was found, less for higher numbers."""
+    return question.bears if question.bears is not None else len(load()) + len(beyond())
 
 
 def urgency(question: OpenQuestion) -> int:
@@ -115,7 +129,9 @@ def beyond_question(signals: Signals, one: Beyond, rank: int) -> OpenQuestion:
     settles = next((item for item in load() if item.id == one.settled_by), None)
     formats = settles.formats if settles else one.formats
     needs = needs_of(signals, settles.wanted if settles else one.wanted)
-    said: dict[str, Any] = {"service": signals.unit, "given": given_until(signals, formats)}
+    pool = main_pool(signals) if one.id == "holder" else None
+    name = called(signals, pool)["name"] if pool else signals.unit
+    said: dict[str, Any] = {"service": name, "given": given_until(signals, formats)}
     return OpenQuestion(f"open.{one.id}", said, reason_of(signals, formats), needs, None, one.id, rank)
 
 

@@ -20,8 +20,13 @@ from forensics.model.digest import Evidence
 from forensics.model.facts import Continuity, Deletion
 from forensics.model.finding import URGENCY, Store, Verdict
 from forensics.model.source import Ref
+from forensics.pipeline import Options, investigate
+from forensics.report import document
+from forensics.report.render import markdown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from forensics.model.source import Source
 
 WINDOW = Window(LO, HI)
@@ -247,3 +252,21 @@ def test_an_incidents_window_has_room_on_both_sides() -> None:
 
     assert "--since '2026-11-29 12:05:00 UTC' --until '2026-11-29 12:20:00 UTC'" in need.command
     assert FIRST < LO
+
+
+def test_a_command_with_pseudonyms_says_so(tmp_path: Path) -> None:
+    """Masked names have to be put back by hand: the page says at which command."""
+    log = "".join(f'{{"__REALTIME_TIMESTAMP":"{(FIRST + at * SECOND)}","_SYSTEMD_UNIT":"acme-api.service","MESSAGE":"INFO: 203.0.113.7:0 - \\"GET / HTTP/1.1\\" 200 OK"}}\n' for at in range(90))  # fmt: skip
+    (tmp_path / "api.json").write_text(log, encoding="utf-8")
+    (tmp_path / "case.toml").write_text('[redact]\nnames = ["acme-api"]\n', encoding="utf-8")
+    found = investigate([str(tmp_path / "api.json")], Options(case=tmp_path / "case.toml"))
+    needs = [need for one in document.build(found)["hypotheses"] for need in one["needs"]]
+    plain = [need for one in document.build(found, redact=False)["hypotheses"] for need in one["needs"]]
+
+    assert any(need["masked"] for need in needs)
+    assert all(
+        need["masked"] is ("acme-api" in other["command"]) for need, other in zip(needs, plain, strict=True)
+    )
+    assert not any(need["masked"] for need in plain)
+    page = markdown(document.build(found))
+    assert "put the real names in place of the pseudonyms" in page
