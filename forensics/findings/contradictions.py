@@ -28,22 +28,23 @@ def excluded(
     """Yield an exclusion whose two sides both hold."""
     if any(judgement.why == one.unless for judgement in judgements):
         return
-    left, right = holds(one.one, judgements, findings), holds(one.other, judgements, findings)
-    if left and right:
-        yield Contradiction("contradiction.excluded", {"one": left, "other": right})
+    for left in holding(one.one, judgements, findings, one.of):
+        for right in holding(one.other, judgements, findings, one.of):
+            if left["of"] == right["of"]:
+                yield Contradiction("contradiction.excluded", {"one": left, "other": right})
+                return
 
 
-def holds(side: Side, judgements: Sequence[Judgement], findings: Sequence[Finding]) -> dict[str, Any] | None:
-    """Return what one side says in this run, None where it says nothing."""
-    if side.finding:
-        keys = [finding.key for finding in findings]
-        return (
-            {"finding": f"F{keys.index(side.finding) + 1}", "title": None} if side.finding in keys else None
-        )
+def holding(
+    side: Side, judgements: Sequence[Judgement], findings: Sequence[Finding], of: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield what one side says in this run, and what of."""
+    for index, finding in enumerate(findings, start=1):
+        if side.finding == finding.key:
+            yield {"finding": f"F{index}", "title": None, "of": reach(finding.values, of) if of else None}
     for judgement in judgements:
         if judgement.id == side.hypothesis and judgement.verdict in side.verdicts:
-            return {"finding": None, "title": judgement.title, "verdict": judgement.verdict.value}
-    return None
+            yield {"finding": None, "title": judgement.title, "of": None}
 
 
 def told_twice(quantity: Quantity, findings: Sequence[Finding]) -> Iterator[Contradiction]:

@@ -87,6 +87,8 @@ class Exclusion:
     one: Side
     other: Side
     unless: str | None
+    of: tuple[str, ...] = ()
+    """Path of a value that both findings must share: they speak of the same thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,12 @@ def beyond() -> tuple[Beyond, ...]:
 def exclusions() -> tuple[Exclusion, ...]:
     """Return the pairs of conclusions that exclude each other."""
     found = tuple(
-        Exclusion(side(block["one"]), side(block["other"]), block.get("unless"))
+        Exclusion(
+            side(block["one"]),
+            side(block["other"]),
+            block.get("unless"),
+            tuple(block["of"].split(".")) if "of" in block else (),
+        )
         for block in tables()["exclusion"]
     )
     known({each.hypothesis for one in found for each in (one.one, one.other) if each.hypothesis})

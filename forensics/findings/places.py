@@ -207,20 +207,30 @@ def gateway_log(signals: Signals, window: Window) -> Fetch:
 
 def redis_log(signals: Signals, window: Window) -> Fetch:
     """Fetch Redis' own log, or ask it where it writes."""
-    return server_log(signals, "redis", "redis-cli CONFIG GET logfile", window)
+    return server_log(signals, "redis", "redis|valkey|dragonfly", "redis-cli CONFIG GET logfile", window)
 
 
 def postgres_log(signals: Signals, window: Window) -> Fetch:
     """Fetch PostgreSQL's log, or ask it where it writes: to a file of its own, or to what its manager keeps."""
     asked = "psql -XAtc \"SELECT current_setting('log_destination'), current_setting('data_directory'), pg_current_logfile()\"; pg_lsclusters"
-    return server_log(signals, "postgres", asked, window)
+    return server_log(signals, "postgres", "postgres|postgis|timescale|pgvector", asked, window)
 
 
-def server_log(signals: Signals, form: str, asked: str, window: Window) -> Fetch:
-    """Fetch a server's log where an input shows who keeps it, else ask the server."""
+def server_log(signals: Signals, form: str, images: str, asked: str, window: Window) -> Fetch:
+    """Fetch a server's log where an input shows who keeps it, or from the service of Compose that its image names; else ask the server."""
     known = next(iter(signals.services_in(form)), None)
     place = place_of(signals, known) if known else Place("unknown", None)
-    return log_of(place, window) if place.kind != "unknown" else Fetch(asked, Store.SERVER_LOG)
+    if place.kind != "unknown":
+        return log_of(place, window)
+    if not composed(signals):
+        return Fetch(asked, Store.SERVER_LOG)
+    listed = (
+        f"docker compose ps -a --format '{{{{.Service}}}} {{{{.Image}}}}' | awk '/{images}/ {{print $1}}'"
+    )
+    return Fetch(
+        f"{listed} | xargs -r docker compose logs --no-color --timestamps {window.docker}> {form}.log",
+        Store.CONTAINER_LOG,
+    )
 
 
 def monitor(signals: Signals, window: Window) -> Fetch:

@@ -36,7 +36,7 @@ def said(key: str, **values: Any) -> Finding:
 def holding(one: Side) -> tuple[list[Judgement], list[Finding]]:
     """Return what makes a side hold."""
     if one.finding:
-        return [], [said(one.finding)]
+        return [], [said(one.finding, series={"name": "GET /health"})]
     return [judged(str(one.hypothesis), one.verdicts[0])], []
 
 
@@ -49,6 +49,14 @@ def test_each_declared_pair_is_found(number: int) -> None:
     assert len(contradictions([*verdicts, *others], [*findings, *told])) == 1
     assert contradictions(verdicts, findings) == ()
     assert contradictions(others, told) == ()
+
+
+def test_findings_about_two_things_exclude_nothing() -> None:
+    """One check was answered all through, another was not."""
+    green = said("alert.green", series={"name": "a"})
+
+    assert contradictions([], [green, said("mechanism.probes", series={"name": "b"})]) == ()
+    assert len(contradictions([], [green, said("mechanism.probes", series={"name": "a"})])) == 1
 
 
 def test_a_reason_may_allow_both() -> None:
