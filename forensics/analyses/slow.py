@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.model import names
 from forensics.model.facts import Facts, Incidents, SlowRequests, SlowService
 from forensics.model.frames import middle
 from forensics.model.plug import Analysis
@@ -22,6 +23,8 @@ USUAL = 0.05
 """Share of a route's requests outside of incidents from which a long one is its usual: streams, exports and long polls take their time."""
 FEWEST = 5
 """Requests of a route outside of incidents from which it has a usual."""
+BASE = pl.col("service").str.replace(names.REPLICA, "${1}")
+"""The service of which a row's is a replica."""
 ROUTE = ["service", "method", "route"]
 
 
@@ -38,13 +41,19 @@ def slow(evidence: Evidence, known: Known, facts: Facts) -> SlowRequests:
     end = primary.end or last
     rows = evidence["slow"].filter(pl.col("ts").is_between(primary.start, end + 5 * SECOND))
     rows = rows.join(quick, on=ROUTE, how="inner", nulls_equal=True)
-    timed = evidence["routes"].filter(in_minutes(primary.start, end)).group_by("service").agg(n=pl.col("timed").sum())  # fmt: skip
-    shown = dict(timed.iter_rows())
+    counted = evidence["routes"].filter(in_minutes(primary.start, end)).group_by(base=BASE)
+    shown = dict(counted.agg(n=pl.col("timed").sum()).iter_rows())
     found = [
-        service_of(str(name[0]), part, int(shown.get(name[0], 0)))
-        for name, part in rows.group_by("service", maintain_order=True)
+        service_of(named(str(base), part), part, int(shown.get(base, 0)))
+        for (base,), part in rows.with_columns(base=BASE).group_by("base", maintain_order=True)
     ]
     return SlowRequests(tuple(sorted(found, key=lambda one: (-one.n, one.service))), SLOW_MS / 1000)
+
+
+def named(base: str, rows: pl.DataFrame) -> str:
+    """Return how a service is called: replicas together by the name that they share, one alone by its own."""
+    own = rows["service"].unique().to_list()
+    return str(own[0]) if len(own) == 1 else base
 
 
 def in_minutes(lo: int, hi: int) -> pl.Expr:
@@ -62,7 +71,7 @@ def usually(routes: pl.DataFrame, spans: list[tuple[int, int]]) -> pl.DataFrame:
 def service_of(service: str, rows: pl.DataFrame, timed: int) -> SlowService:
     """Sum up the slow requests of one service."""
     ranked = rows.sort(["duration_ms", "source", "line"], descending=[True, False, False])
-    minutes = rows.group_by("method", "route", pl.col("ts") // MINUTE).len()["len"]
+    minutes = rows.group_by(*ROUTE, pl.col("ts") // MINUTE).len()["len"]
     before = rows.unique(ROUTE)["slow"].sum()
     return SlowService(
         service,

@@ -42,7 +42,6 @@ def impact(signals: Signals) -> Iterator[Finding]:
             refs,
         )
     yield from probes_failed(signals)
-    yield from slow(signals)
     if found.completed and found.completed_refs:
         yield Finding(
             "impact.completed",
@@ -51,6 +50,7 @@ def impact(signals: Signals) -> Iterator[Finding]:
             {"n": found.completed, "services": signals.primary.services},
             found.completed_refs,
         )
+    yield from slow(signals)
     if found.calls_failed:
         rows = signals.facts[Failures].rows.filter(pl.col("family") == "webhook_delivery")
         yield Finding(
