@@ -22,20 +22,20 @@ class Wanted:
     """One input that would tell, and when to ask for it."""
 
     input: str
-    command: str
-    store: Store | None
+    command: str = ""
+    store: Store | None = None
     """None: it depends on how it is fetched."""
-    fetch: str | None
+    fetch: str | None = None
     """One of :data:`FETCHED`, None where the command is written out."""
-    engine: str | None
+    engine: str | None = None
     """The database that it is asked of (``postgres``, ``mysql``), or null for any."""
-    given: str | None
+    given: str | None = None
     """Asked only where a log of this message format covers the window."""
-    missing: str | None
+    missing: str | None = None
     """Asked only where no log of this message format does."""
-    ongoing: bool
+    ongoing: bool = False
     """Does it help only while the incident is going on?"""
-    settings: bool
+    settings: bool = False
     """Does the log hold it only where settings say so?"""
 
 
