@@ -86,13 +86,14 @@ def check(report: Path, inputs: Iterable[str], own: Own) -> Verdict:
     except UnicodeDecodeError:
         raise UsageError("is no text, so no report", where=report.name, remedy=stated.REMEDY) from None
     said = stated.read(text, report.name)
+    asked = tuple(inputs)
     options = options_of(said, own)
     case_file = casefile.read(own.case) if own.case else casefile.CaseFile()
     masks = Masker(case_file.keep, case_file.names)
-    found = find(said, discover(inputs, limits=options.limits), masks)
+    found = find(said, discover(asked, limits=options.limits), masks)
     if found.missing:
         return without_all(said, found, options)
-    return judged(said, found, again(said, found, options))
+    return judged(said, found, again(said, found, options, asked))
 
 
 def options_of(said: Stated, own: Own) -> pipeline.Options:
@@ -188,11 +189,11 @@ def masked_alike(text: str, masked: str, masks: Masker) -> bool:
     return PSEUDONYM.search(masked) is not None and numberless(masks.text(text)) == numberless(masked)
 
 
-def again(said: Stated, found: Found, options: pipeline.Options) -> Again:
-    """Make a report again, as it says that it was made."""
+def again(said: Stated, found: Found, options: pipeline.Options, asked: Iterable[str] = ()) -> Again:
+    """Make a report again, as it says that it was made; ``asked`` are the inputs as they were given, for what lies among them."""
     refs = frozenset(ref for _, ref in quoted(said, found) if ref)
     with placed(found.items) as items:
-        case = pipeline.investigate((), options, found=items, also=refs)
+        case = pipeline.investigate(asked, options, found=items, also=refs)
     document = json.loads(json.dumps(telling.build(case, redact=said.redact)))
     document["charts"] = list(said.charts)
     return Again(document, markdown(document), case)
@@ -305,6 +306,7 @@ def without_version(page: str) -> str:
 def misquoted(said: Stated, found: Found, case: Case) -> Iterator[Mismatch]:
     """Yield the quoted lines that do not stand where they are said to stand, masked again."""
     names = {shown(source.id): source.name for source in said.sources}
+    masks = telling.masker(case) if said.redact else None
     for entry, ref in quoted(said, found):
         source = shown(entry.get("source"))
         where = f"{shown(entry.get('id'))} {names.get(source, source)}:{shown(entry.get('line'))}"
@@ -313,7 +315,7 @@ def misquoted(said: Stated, found: Found, case: Case) -> Iterator[Mismatch]:
             yield Mismatch(where, "no such line")
             continue
         quote = entry.get("text")
-        here = telling.quoted(there.text, telling.masker(case) if said.redact else None)
+        here = telling.quoted(there.text, masks)
         alike = (
             quote == here
             if not said.redact

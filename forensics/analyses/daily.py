@@ -41,12 +41,13 @@ def daily(evidence: Evidence, known: Known, facts: Facts) -> Daily:
         days.group_by("date", "service", "signature")
         .agg(
             failures=pl.col("sure").sum(),
+            most=pl.len(),
             lines=pl.col("lines").sum(),
             inside=(pl.col("inside") & pl.col("sure")).sum(),
         )
         .sort("date", "service", "signature")
     )
-    bounds = {(group.service, group.signature): group.bound for group in facts[Failures].groups}
+    groups = {(group.service, group.signature): group for group in facts[Failures].groups}
     covers = {cover.service: (cover.first, cover.last) for cover in facts[Coverage].services}
     items = tuple(
         Day(
@@ -56,8 +57,9 @@ def daily(evidence: Evidence, known: Known, facts: Facts) -> Daily:
             row["failures"],
             row["lines"],
             is_partial(row["date"], covers.get(row["service"]), zone),
-            bounds[row["service"], row["signature"]],
+            groups[row["service"], row["signature"]].bound,
             row["inside"],
+            None if groups[row["service"], row["signature"]].failures_max is None else row["most"],
         )
         for row in grouped.iter_rows(named=True)
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.facts import Facts, FailedRoute, Failures, Impact, Incidents, Probes
+from forensics.model.facts import EDGE_S, Facts, FailedRoute, Failures, Impact, Incidents, Probes
 from forensics.model.frames import most
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
@@ -71,6 +71,9 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
         .sort("first_us")
     )
     completed = int(seconds["n"].sum())
+    between = seconds.filter(
+        pl.col("first_us").is_between(primary.start + EDGE_S * SECOND, end - EDGE_S * SECOND)
+    )
     calls = evidence["calls"].filter(inside)
     gave_up = (
         facts[Failures]
@@ -90,7 +93,7 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
         completed_refs=tuple(Ref(s, line) for s, line in seconds.select("source", "first_line").head(3).iter_rows()), calls_failed=gave_up, calls_late=late.height,
         slowest_call_s=round(slowest / 1000, 3) if slowest is not None else None,
         call_refs=tuple(Ref(s, line) for s, line in late.sort("duration_ms", descending=True).select("source", "line").head(2).iter_rows()), failed_outside=evidence["failed"].filter(~inside).height,
-        failed=once(users, evidence["formats"]), probes_failed=once(failed.filter("probe"), evidence["formats"]),
+        completed_between=int(between["n"].sum()), failed=once(users, evidence["formats"]), probes_failed=once(failed.filter("probe"), evidence["formats"]),
     )  # fmt: skip
 
 

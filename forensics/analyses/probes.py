@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import median
@@ -89,7 +90,20 @@ def probes(evidence: Evidence, known: Known, facts: Facts) -> Probes:
         if (series := from_beats(str(name), part, evidence, known))
     ]
     seen = from_arrivals(evidence, known, facts)
-    return Probes((*own, *[without_blind(series, own) for series in seen]))
+    return Probes((*own, *[without_blind(series, own) for series in told_apart(seen)]))
+
+
+def told_apart(seen: list[Series]) -> list[Series]:
+    """Name the service, too, where one client asks several of them alike: ``GET /health (client-1, api-2)``."""
+    times = Counter(series.name for series in seen)
+    return [
+        replace(series, name=f"{series.name.removesuffix(')')}, {series.service})")
+        if times[series.name] > 1 and series.client
+        else replace(series, name=f"{series.name} ({series.service})")
+        if times[series.name] > 1
+        else series
+        for series in seen
+    ]
 
 
 def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) -> Series | None:
@@ -319,7 +333,7 @@ def periodic(
     jitter = median((single - period).abs())
     if jitter > max(JITTER * period, ROUNDING / 2):
         return None
-    who = f" from {key['client']}" if key["client"] else ""
+    who = f" ({key['client']})" if key["client"] else ""
     name = f"{key['method']} {key['route']}{who}"
     hint = match_hint(known, f"{key['method']} {key['route']}", key["client"], period / SECOND)
     dues, holes = classify(part, period, tolerance, around(key["service"]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.findings import capacity
-from forensics.findings.signals import SECOND, replica_of
+from forensics.findings.signals import MINUTE, SECOND, replica_of
 from forensics.model.facts import Coverage, Failures, Impact, Losses, Stalls
 from forensics.model.frames import middle
 from forensics.model.source import Ref
@@ -46,6 +46,12 @@ def replicas(signals: Signals, group: FailureGroup) -> list[FailureGroup]:
     ]
 
 
+def sum_max(groups: list[FailureGroup]) -> int | None:
+    """Count the failures of some groups at most; None where one of them has no upper bound."""
+    most = [group.failures_max for group in groups]
+    return None if None in most else sum(n for n in most if n is not None)
+
+
 def called(signals: Signals, group: FailureGroup) -> dict[str, Any]:
     """Return how a group's service is called: its own name, or that of its replicas with their number."""
     n = len(replicas(signals, group))
@@ -82,6 +88,15 @@ def completed(signals: Signals) -> int | None:
     return signals.facts[Impact].completed if signals.unit in shown else None
 
 
+def calls_given_up(signals: Signals) -> pl.DataFrame:
+    """Return the outgoing calls of others into the primary window that were given up, in order of time."""
+    lo, hi = signals.window
+    rows = signals.facts[Failures].rows
+    return rows.filter(
+        (pl.col("family") == "webhook_delivery") & pl.col("began").is_between(lo - MINUTE, hi)
+    ).sort("ts", "source", "line")
+
+
 def lossy(signals: Signals) -> bool:
     """Tell whether lines of the service are declared lost, so that counts are lower bounds."""
     lost = any(loss.service == signals.unit for loss in signals.facts[Losses].items)
@@ -101,6 +116,12 @@ def pool_values(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> dic
         "first": rows["ts"].min(), "last": rows["ts"].max(), "began": rows["began"].min(), "wait": wait, "size": size, "overflow": overflow,
         "capacity": most, "title": signals.known.signatures[pool.signature].title,
     }  # fmt: skip
+
+
+def seconds_shown(start: int, end: int) -> int:
+    """Return the seconds between two instants (µs) as both are shown, rounded to the second: a sum of such agrees with its parts."""
+    half = SECOND // 2
+    return (end + half) // SECOND - (start + half) // SECOND
 
 
 def edge_refs(incident: Incident) -> tuple[Ref, ...]:

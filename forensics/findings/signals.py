@@ -116,6 +116,16 @@ class Signals:
         return max(whole, key=lambda name: candidates[name])
 
     @cached_property
+    def fleet(self) -> list[str]:
+        """The replicas of the service that the incident is about, that one among them."""
+        base = replica_of(self.unit)
+        return [
+            cover.service
+            for cover in self.facts[Coverage].services
+            if cover.service == self.unit or replica_of(cover.service) == base
+        ]
+
+    @cached_property
     def applications(self) -> set[str]:
         """Services whose own log shows requests or failures of a client: proxies and gateways only tell about others."""
         failed = {

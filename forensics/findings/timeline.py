@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.findings import activity
+from forensics.findings.edges import edges, near_primary
 from forensics.findings.signals import REPLICA, SECOND
-from forensics.model.facts import Clocks, Coverage, Failures, Incidents, Probes, Restarts, Stalls, Watch
+from forensics.model.facts import (
+    Clocks,
+    Coverage,
+    Failures,
+    Probes,
+    Restarts,
+    Stalls,
+    Watch,
+)
 from forensics.model.finding import Grade, Moment
 from forensics.model.source import Ref
 
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import Incident, Lifecycle, Series
+    from forensics.model.facts import Lifecycle
 
 MERGE_US = 20 * SECOND
 """Failures of one kind closer than this are one row."""
@@ -56,89 +65,6 @@ def unsure(rows: list[Moment], clocks: Clocks) -> Iterator[Moment]:
             marked |= {index, index + 1}
     for index, row in enumerate(rows):
         yield replace(row, values={**row.values, "unsure": True}) if index in marked else row
-
-
-def edges(signals: Signals) -> Iterator[Moment]:
-    """Yield the last healthy event before and the first after the primary incident, and the other incidents as one row each."""
-    for number, incident in enumerate(signals.facts[Incidents].items, start=1):
-        if incident is not signals.primary:
-            rows = signals.facts[Failures].rows.filter(
-                pl.col("ts").is_between(incident.start, (incident.end or incident.start) + 5 * SECOND)
-                & (~pl.col("family").is_in(["app_error", "http_error"]))
-            )
-            refs = tuple(ref for ref in (incident.start_ref, incident.end_ref) if ref)
-            yield Moment(
-                incident.start,
-                "incident",
-                None,
-                "row.incident",
-                {"number": number, "incident": incident, "n": rows.height},
-                Grade.DERIVED,
-                refs,
-            )
-            continue
-        bad = [
-            due
-            for series in signals.facts[Probes].series
-            for due in series.at("missed", "failed", "late")
-            if near_primary(signals, due.at)
-        ]
-        if not bad:
-            continue
-        for kind, found in (
-            ("healthy", last_answered(signals, incident)),
-            ("recovered", first_answered(signals, incident)),
-        ):
-            if found is not None:
-                at, series, ref = found
-                yield Moment(
-                    at, kind, series.service, f"row.{kind}", {"series": series.name}, Grade.VERIFIED, (ref,)
-                )
-
-
-def near_primary(signals: Signals, at: int) -> bool:
-    """Does an instant lie in the primary incident or right beside it?"""
-    lo, hi = signals.window
-    margin = max(300 * SECOND, (hi - lo) // 2)
-    return signals.primary is not None and lo - margin <= at <= hi + margin
-
-
-def watching(signals: Signals, incident: Incident) -> list[Series]:
-    """Return the series whose probes failed in an incident, all where none did: others say nothing of its edges."""
-    every = list(signals.facts[Probes].series)
-    end = incident.end if incident.end is not None else signals.window[1]
-    ours = [
-        series
-        for series in every
-        if any(incident.start <= due.at <= end for due in series.at("missed", "failed", "late"))
-    ]
-    return ours or every
-
-
-def last_answered(signals: Signals, incident: Incident) -> tuple[int, Series, Ref] | None:
-    """Return the last probe answered before an incident."""
-    found = [
-        (due.at, series.name, series, due.ref)
-        for series in watching(signals, incident)
-        for due in series.at("answered")
-        if due.at < incident.start and due.ref
-    ]
-    best = max(found, key=lambda item: item[:2], default=None)
-    return (best[0], best[2], best[3]) if best and best[3] else None
-
-
-def first_answered(signals: Signals, incident: Incident) -> tuple[int, Series, Ref] | None:
-    """Return the first probe answered after an incident."""
-    if incident.end is None:
-        return None
-    found = [
-        (due.at, series.name, series, due.ref)
-        for series in watching(signals, incident)
-        for due in series.at("answered")
-        if (due.answered or due.at) >= incident.end and due.ref
-    ]
-    best = min(found, key=lambda item: item[:2], default=None)
-    return (best[0], best[2], best[3]) if best and best[3] else None
 
 
 def failures(signals: Signals) -> Iterator[Moment]:

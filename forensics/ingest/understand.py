@@ -27,6 +27,7 @@ DURATION = r"(?:\((?P<bracket>\d+(?:\.\d+)?) ?ms\)$|\bafter (?P<after>\d+(?:\.\d
 """How long an operation took, where a log line says so at its end."""
 MASKS = (
     (r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}", "<uuid>"),
+    (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z\b|[+-]\d\d:?\d\d\b)?", "<time>"),
     (r"[\w.+-]+@[\w-]+\.[\w.-]+", "<email>"),
     (r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b", "<ip>"),
     (r"\b(?:0x)?[0-9a-fA-F]*\d[0-9a-fA-F]{7,}\b|\b[0-9A-F]{12,}\b", "<id>"),

@@ -966,6 +966,10 @@ class FailedRoute:
     """Requests of a periodic probe, behind which no user waits."""
 
 
+EDGE_S = 5
+"""Seconds: what completes so near to the start or the end of a window may have been under way before, or belong to the recovery."""
+
+
 @dataclass(frozen=True, slots=True)
 class Impact:
     """Who was hit inside the incidents, and what went on working."""
@@ -979,6 +983,8 @@ class Impact:
     slowest_call_s: float | None
     call_refs: tuple[Ref, ...]
     failed_outside: int = 0
+    completed_between: int = 0
+    """Of the completed ones, those that are not within :data:`EDGE_S` of the window's start or end."""
     failed: int = 0
     """Requests that failed, each once although a proxy and the service behind it both tell of it; those of probes left out."""
     probes_failed: int = 0
@@ -1026,6 +1032,8 @@ class Day:
     partial: bool
     bound: str
     inside: int
+    failures_max: int | None = None
+    """Failures at most, where it is not plain that some lines tell of further ones; None where there is no such bound."""
 
 
 @dataclass(frozen=True, slots=True)

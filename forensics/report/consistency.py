@@ -28,11 +28,15 @@ LEADS = (
 )
 """A list, the key of its rows that names others by id, and the list in which those are."""
 SPANS = ("incidents", "silences", "stalls", "blind_gaps")
+FATES = 6
+"""What can become of a probe: answered, late, missed, failed, in a blind gap, not known."""
 CLOSE_S = 0.0015
 """Instants are written to the millisecond."""
 ROUNDED_S = 0.1
 """Delays are written to a tenth of a second."""
-QUOTIENT = re.compile(r"([\d.]+) s / ([\d.]+) s = (\d+)")
+QUOTIENT = re.compile(r"(\d[\d.,]* s|\(\d[\d.,]* s(?: \+ \d[\d.,]* s)+\)) / (\d[\d.,]*) s = (\d+)")
+PRODUCT = re.compile(r"(\d+) \u00d7 (\d[\d.,]*) s \+ (\d[\d.,]*) s = (\d[\d.,]*) s")
+SECONDS = re.compile(r"\d[\d.,]*")
 
 
 def broken(document: dict[str, Any]) -> list[Mismatch]:
@@ -127,6 +131,20 @@ def lines_add_up(document: dict[str, Any]) -> Iterator[Mismatch]:
                 )
 
 
+def probes_add_up(document: dict[str, Any]) -> Iterator[Mismatch]:
+    """Every due probe has one fate, and the fates make all that were due."""
+    for place, row in table(document, "probes"):
+        counts = [number(row.get(key)) for key in ("answered", "in_blind_gap", "not_known")]
+        counts += [
+            float(len(row[key])) for key in ("late", "missed", "failed") if isinstance(row.get(key), list)
+        ]
+        known = [n for n in counts if n is not None]
+        due = number(row.get("due"))
+        if due is not None and len(known) == FATES and sum(known) != due:
+            said = " + ".join(f"{n:g}" for n in known)
+            yield Mismatch(f"{place}.due", f"the report says {due:g}, but {said} is {sum(known):g}")
+
+
 def days_add_up(document: dict[str, Any]) -> Iterator[Mismatch]:
     """The days of a signature make its whole, inside and outside of incidents, and no day has more inside than in all."""
     sums: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -151,9 +169,24 @@ def quotients_are_right(document: dict[str, Any]) -> Iterator[Mismatch]:
     for place, row in table(document, "findings"):
         if (shown_formula := QUOTIENT.fullmatch(str(row.get("formula")))) is None:
             continue
-        whole, part, result = shown_formula.groups()
-        if not part.strip("0.") or abs(float(whole) / float(part) - int(result)) >= 1:
+        terms, part, result = shown_formula.groups()
+        whole = sum(decimal(term) for term in SECONDS.findall(terms))
+        if not part.strip("0.,") or abs(whole / decimal(part) - int(result)) >= 1:
             yield Mismatch(f"{place}.formula", f"{row['formula']} is not so")
+
+
+def decimal(text: str) -> float:
+    """Read a number of a formula, which has no groups, with the decimal mark of either language."""
+    return float(text.replace(",", "."))
+
+
+def products_are_right(document: dict[str, Any]) -> Iterator[Mismatch]:
+    """A formula that multiplies a period and adds a timeout gives its result, to a tenth of a second."""
+    for place, row in table(document, "findings"):
+        for times, period, rest, result in PRODUCT.findall(str(row.get("formula"))):
+            real = int(times) * decimal(period) + decimal(rest)
+            if abs(real - decimal(result)) > ROUNDED_S:
+                yield Mismatch(f"{place}.formula", f"{row['formula']} is not so")
 
 
 LAWS: tuple[Law, ...] = (
@@ -162,6 +195,8 @@ LAWS: tuple[Law, ...] = (
     spans_end_after_their_start,
     durations_are_differences,
     lines_add_up,
+    probes_add_up,
     days_add_up,
     quotients_are_right,
+    products_are_right,
 )

@@ -22,6 +22,7 @@ from forensics.model.facts import (
     Incidents,
     Losses,
     Probes,
+    Restarts,
     Samples,
     Sessions,
     Silences,
@@ -30,6 +31,7 @@ from forensics.model.facts import (
     Watch,
 )
 from forensics.model.finding import Grade
+from forensics.report.drawn import Drawn, whole
 from forensics.report.masking import Masker
 from forensics.report.statements import Statements, iso, moment
 
@@ -45,9 +47,6 @@ if TYPE_CHECKING:
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
 SCHEMA = "forensics.report/1"
-OUTER = ("http_error", "app_error")
-"""Families whose lines stand beside the failure that caused them: told under impact, not counted twice."""
-BAR_ROWS = 14
 MOST_SNAPSHOTS = 60
 """Snapshots in report.json: each repeats most of the one before."""
 CONTEXT = 2
@@ -58,11 +57,8 @@ QUOTED = 600
 """Characters that are told of a quoted record: cut behind the masks, since a secret that is cut through is not known."""
 MOST_ROWS = 400
 """Rows of a list in report.json; what is beyond is in the evidence file."""
-BUCKETS = (60, 300, 900, 3600, 21600, 86400)
-LEAST_AROUND, MOST_AROUND = 15 * MINUTE, 360 * MINUTE
-"""What a chart of rates shows on either side of an incident: as long as the incident, within these."""
-RATE_BARS = 120
-"""Bars of a chart of rates: minutes, where this is enough."""
+OVER_US = 30 * SECOND
+"""A silence that begins so shortly before the end of an incident, or later, is none of it."""
 
 
 def masker(case: Case) -> Masker:
@@ -127,16 +123,13 @@ def quoted(text: str, masks: Masker | None) -> str:
     return (masks.text(text) if masks else text)[:QUOTED]
 
 
-class Builder:
+class Builder(Drawn):
     """Turns the nouns of a case into JSON values."""
 
     def __init__(self, case: Case) -> None:
-        self.case = case
         self.words = Statements(case.language, case.known.zone)
+        super().__init__(case, self.words.zone)
         self.text = self.words.language.text
-        self.zone: ZoneInfo = self.words.zone
-        self.incidents = case.facts[Incidents].items
-        self.primary = case.facts[Incidents].primary()
         self.ids = self.number(self.cited())
 
     def cited(self) -> Iterable[Ref]:
@@ -160,10 +153,6 @@ class Builder:
     def places(self, refs: Iterable[Ref]) -> list[str]:
         """Return the evidence ids of places."""
         return [self.ids[ref] for ref in dict.fromkeys(refs)]
-
-    def at(self, us: int | None) -> str | None:
-        """Return an instant in the case's zone."""
-        return iso(us, self.zone)
 
     def document(self) -> dict[str, Any]:
         """Return the whole document."""
@@ -385,10 +374,19 @@ class Builder:
             }
             for d in series.at("late")
         ]
+        unseen, blind = len(series.at("blind")), self.unasked(series)
+        missing = sum(gap[2] for gap in series.gaps) if series.seen_by == "monitor" else 0
         return {
-            "series": series.name, "seen_by": series.seen_by, "period_s": series.period_s, "jitter_s": series.jitter_s, "due": len(series.dues), "answered": len(series.at("answered")), "late": late,
+            "series": series.name, "seen_by": series.seen_by, "period_s": series.period_s, "jitter_s": series.jitter_s, "due": len(series.dues) + missing, "answered": len(series.at("answered")), "late": late,
+            "in_blind_gap": blind + missing, "not_known": unseen - blind,
             "missed": [self.at(d.at) for d in series.at("missed")], "failed": [self.at(d.at) for d in series.at("failed")],
         }  # fmt: skip
+
+    def unasked(self, series: Series) -> int:
+        """Count the due times at which nobody asked: those in a gap of the series itself, or of a monitor."""
+        gaps = [(gap.start, gap.end) for gap in self.case.facts[Watch].gaps]
+        gaps += [(lo, hi) for lo, hi, *_ in series.gaps]
+        return sum(any(lo <= due.at <= hi for lo, hi in gaps) for due in series.at("blind"))
 
     def silences(self) -> list[dict[str, Any]]:
         """Return silences part by part; what journald itself declares as dropped is no silence."""
@@ -409,9 +407,22 @@ class Builder:
                         "end": end,
                         "expected_lines": expected,
                         "burst_after": burst,
+                        "why": self.why_silent(silence.service, lo, hi if end else None),
                     }
                 )
         return out
+
+    def why_silent(self, service: str, lo: int, hi: int | None) -> str | None:
+        """Say what explains a silence: the service was stopped, or the incident was over; None where nothing does.
+
+        What was stopped or scaled away stands not still, and who only told of the trouble has no more to tell.
+        """
+        last = self.case.facts[Coverage].last or lo
+        for outage in self.case.facts[Restarts].outages:
+            if outage.service == service and outage.start < (hi or last) and (outage.end or last) > lo:
+                return "stopped"
+        over = self.primary.end if self.primary else None
+        return "after" if over is not None and lo >= over - OVER_US else None
 
     def stalls(self) -> list[dict[str, Any]]:
         """Return stalls with their evidence; independent signals, never a line that says it, so inferred."""
@@ -478,6 +489,7 @@ class Builder:
                 "service": d.service,
                 "signature": d.signature,
                 "failures": d.failures,
+                "failures_max": d.failures_max,
                 "lines": d.lines,
                 "partial": d.partial,
                 "bound": d.bound,
@@ -533,7 +545,7 @@ class Builder:
     def findings(self) -> list[dict[str, Any]]:
         """Return all findings with their text."""
         return [
-            {"id": f"F{index}", "section": f.section, "key": f.key, "text": self.sentence(f.key, f.values), "grade": f.grade.value, "method": self.text(f.method), "formula": self.words.language.note(f.formula) if f.formula else f.formula, "evidence": self.places(f.refs),
+            {"id": f"F{index}", "section": f.section, "key": f.key, "text": self.sentence(f.key, f.values), "grade": f.grade.value, "method": self.text(f.method), "formula": self.words.language.formula(f.formula) if f.formula else f.formula, "evidence": self.places(f.refs),
              "scope": self.text(f.scope) if f.scope else f.scope, "alternatives": [self.text(other) for other in f.alternatives], "needs": self.needs(f.needs)}
             for index, f in enumerate(self.case.diagnosis.findings, start=1)
         ]  # fmt: skip
@@ -618,127 +630,6 @@ class Builder:
             )
         return out
 
-    def bars(self) -> list[dict[str, Any]]:
-        """Return failures per bucket around the primary incident."""
-        if self.primary is None:
-            return []
-        lo, hi = self.primary.start, self.primary.end or self.case.facts[Incidents].last or self.primary.start
-        size = next((b for b in BUCKETS if (hi - lo) / SECOND / b <= BAR_ROWS), BUCKETS[-1])
-        first, last = lo // (size * SECOND), hi // (size * SECOND)
-        counts = dict(
-            self.per_bucket(size, lo, hi + 5 * SECOND).group_by("bucket").agg(n=pl.len()).iter_rows()
-        )
-        return [
-            {
-                "label": f"{moment(bucket * size * SECOND, self.zone):{'%H:%M' if size < 86400 else '%Y-%m-%d'}}",
-                "count": counts.get(bucket, 0),
-            }
-            for bucket in range(first, last + 1)
-        ]
-
-    def per_bucket(self, size: int, lo: int, hi: int) -> pl.DataFrame:
-        """Return failures in a span with their bucket."""
-        rows = self.case.facts[Failures].rows
-        told = ~pl.col("family").is_in(OUTER)
-        return rows.filter(pl.col("ts").is_between(lo, hi) & pl.col("sure") & told).with_columns(
-            bucket=pl.col("ts") // (size * SECOND)
-        )
-
-    def chart(self) -> dict[str, Any]:
-        """Return the rows that charts draw and the report has no other place for."""
-        around = (
-            self.around() if self.primary else {"failures": [], "probes": [], "samples": [], "bucket_s": 60}
-        )
-        return around | {"rates": self.rates(), "watched": self.watched()}
-
-    def around(self) -> dict[str, Any]:
-        """Return the rows of the timeline chart, around the primary incident."""
-        assert self.primary is not None
-        lo, hi = self.primary.start, self.until(self.primary)
-        size = 10 if hi - lo <= 1800 * SECOND else 60
-        margin = max(600 * SECOND, hi - lo)
-        grouped = (
-            self.per_bucket(size, lo - margin, hi + margin)
-            .group_by("bucket", "service", "family")
-            .agg(n=pl.len())
-            .sort("bucket", "service", "family")
-        )
-        series = sorted(
-            self.case.facts[Probes].series, key=lambda s: (s.seen_by != "service", -len(s.at("late")))
-        )[:1]
-        return {
-            "failures": [
-                {"at": self.at(bucket * size * SECOND), "service": service, "family": family, "count": n}
-                for bucket, service, family, n in grouped.iter_rows()
-            ],
-            "probes": [
-                {"due": self.at(d.at), "answered": self.at(d.answered), "state": d.state, "series": s.name}
-                for s in series
-                for d in s.dues
-                if lo - margin <= d.at <= hi + margin and d.state != "blind"
-            ],
-            "samples": [
-                {"at": self.at(at), "value": whole(value), "limit": whole(g.limit), "series": g.series}
-                for g in self.case.facts[Samples].series[:1]
-                for at, value in g.around
-            ],
-            "bucket_s": size,
-        }
-
-    def until(self, item: Incident) -> int:
-        """Return the end of an incident, the last instant of the inputs where it has none."""
-        return item.end or self.case.facts[Incidents].last or item.start
-
-    def rates(self) -> list[dict[str, Any]]:
-        """Return failures and error lines per bucket around each incident, as far as the inputs cover it."""
-        rows = self.case.facts[Failures].rows.filter(pl.col("sure"))
-        first, last = self.covered()
-        out = []
-        for index, item in enumerate(self.incidents):
-            lo, hi = item.start, self.until(item)
-            margin = min(max(LEAST_AROUND, hi - lo), MOST_AROUND)
-            start, end = max(lo - margin, min(first, lo)), min(hi + margin, max(last, hi))
-            size = next((b for b in BUCKETS if (end - start) / SECOND / b <= RATE_BARS), BUCKETS[-1])
-            start, end = (
-                (start // (size * SECOND)) * size * SECOND,
-                -(-end // (size * SECOND)) * size * SECOND,
-            )
-            outer = pl.col("family").is_in(OUTER)
-            counts = (
-                rows.filter(pl.col("ts").is_between(start, end, closed="left"))
-                .group_by(bucket=pl.col("ts") // (size * SECOND))
-                .agg(failures=(~outer).sum(), errors=outer.sum())
-                .sort("bucket")
-            )
-            out.append(
-                {
-                    "incident": f"i{index + 1}", "start": self.at(start), "end": self.at(end), "bucket_s": size,
-                    "counts": [
-                        {"at": self.at(bucket * size * SECOND), "failures": failures, "errors": errors}
-                        for bucket, failures, errors in counts.iter_rows()
-                    ],
-                }
-            )  # fmt: skip
-        return out
-
-    def covered(self) -> tuple[int, int]:
-        """Return the span that the inputs of the failing services cover, or all inputs where none fails."""
-        coverage = self.case.facts[Coverage]
-        failing = {group.service for group in self.case.facts[Failures].groups}
-        mine = [cover for cover in coverage.services if cover.service in failing]
-        if mine:
-            return min(cover.first for cover in mine), max(cover.last for cover in mine)
-        return coverage.first or 0, coverage.last or 0
-
-    def watched(self) -> list[dict[str, Any]]:
-        """Return the span of each monitor's own results, and of each series of probes in which a monitor looked away."""
-        blind = {gap.monitor for gap in self.case.facts[Watch].gaps}
-        return [
-            {"monitor": one.name, "start": self.at(one.dues[0].at), "end": self.at(one.dues[-1].at)}
-            for one in self.case.facts[Probes].series
-            if len(one.dues) > 1 and (one.seen_by == "monitor" or one.name in blind)
-        ]
-
     def unfilled(self, findings: list[dict[str, Any]]) -> dict[str, str]:
         """Say why a section has nothing to tell."""
         have = {finding["section"] for finding in findings}
@@ -756,11 +647,6 @@ class Builder:
         if not self.case.diagnosis.actions:
             reasons["actions"] = self.words.say("unfilled.actions", {})
         return reasons
-
-
-def whole(value: float | None) -> float | int | None:
-    """Return a whole number as an integer."""
-    return int(value) if value is not None and float(value).is_integer() else value
 
 
 def list_sources(evidence: Evidence, zone: str) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from babel import Locale
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, get_decimal_symbol
 from babel.support import NullTranslations, Translations
 
 from forensics.model import texts
@@ -38,6 +38,8 @@ BETWEEN = "; "
 MOST_PARTS = 4
 """Parts of a text that may be one remark: no message has more."""
 PLACE = re.compile(r"\{(\w+)\}")
+POINT = re.compile(r"(?<=\d)\.(?=\d)")
+"""The decimal mark of a formula, which has no groups of digits."""
 VALUE = rf"(?P<\1>(?:(?!{BETWEEN}).)+?)"
 """What stands for a value in a pattern: any text that is one part."""
 
@@ -81,6 +83,11 @@ class Language:
         if self.tag == texts.ENGLISH or not said:
             return said
         return BETWEEN.join(told or run for run, told in self.remarks(said))
+
+    def formula(self, said: str) -> str:
+        """Return a formula with its words and its decimal marks in this language."""
+        mark = get_decimal_symbol(self.locale)
+        return POINT.sub(mark, self.note(said))
 
     def remarks(self, said: str) -> Iterator[tuple[str, str | None]]:
         """Yield the remarks that make a text, each with its translation or None where no message fits it."""

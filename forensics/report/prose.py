@@ -60,8 +60,11 @@ def elapsed(start: str | None, end: str | None) -> float | None:
         return None
 
 
-def duration(seconds: float, language: Language = ENGLISH) -> str:
-    """Show seconds exactly, and from one minute on also in larger units: ``542 s (9 min 2 s)``."""
+def duration(seconds: float, language: Language = ENGLISH, *, inside: bool = False) -> str:
+    """Show seconds exactly, and from one minute on also in larger units: ``542 s (9 min 2 s)``.
+
+    A duration that stands ``inside`` brackets opens none of its own: ``542 s = 9 min 2 s``.
+    """
     exact = f"{number(seconds, language)} {language.unit('s')}"
     if abs(seconds) < 60:
         return exact
@@ -73,7 +76,8 @@ def duration(seconds: float, language: Language = ENGLISH) -> str:
     rest = round(rest, 6)
     if rest:
         parts.append(f"{number(rest, language)} {language.unit('s')}")
-    return f"{exact} ({'-' if seconds < 0 else ''}{' '.join(parts)})"
+    larger = f"{'-' if seconds < 0 else ''}{' '.join(parts)}"
+    return f"{exact} = {larger}" if inside else f"{exact} ({larger})"
 
 
 def number(value: float, language: Language = ENGLISH) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -99,6 +99,8 @@ ROOMY = Limits(
     text=4_000, why=1_200, refs=24, findings=60, timeline=400, rows=200, minutes=120, evidence=400, line=400
 )
 """Where a ticket has room for more than the portable page."""
+ROOMS = (ROOMY, replace(ROOMY, evidence=200, line=240), replace(ROOMY, evidence=100, line=160))
+"""Much room: what gives way first is the length and the number of quoted lines."""
 MUCH = 1_000_000
 WHOLE = Limits(
     text=MUCH,
@@ -112,6 +114,8 @@ WHOLE = Limits(
     line=MUCH,
 )
 """Where nothing is cut: the evidence file, which quotes its lines by themselves."""
+FEW_LINES = 4
+"""A page that quotes no more lines of evidence than this has no room for the places of others."""
 PLACES = 40
 """Lines of evidence of which only the place is shown."""
 LEVELS = (
@@ -125,12 +129,12 @@ LEVELS = (
         text=320, why=90, refs=1, findings=10, timeline=17, rows=5, minutes=10, evidence=3, line=56, pad=""
     ),
     Limits(
-        text=320, why=80, refs=1, findings=9, timeline=15, rows=4, minutes=10, evidence=2, line=48, pad=""
+        text=320, why=80, refs=1, findings=9, timeline=15, rows=4, minutes=10, evidence=3, line=48, pad=""
     ),
-    Limits(text=320, why=64, refs=1, findings=8, timeline=13, rows=3, minutes=8, evidence=1, line=40, pad=""),
-    Limits(text=300, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=1, line=40, pad=""),
-    Limits(text=280, why=54, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=1, line=36, pad=""),
-    Limits(text=240, why=44, refs=1, findings=7, timeline=12, rows=2, minutes=6, evidence=1, line=32, pad=""),
+    Limits(text=320, why=64, refs=1, findings=8, timeline=13, rows=3, minutes=8, evidence=3, line=48, pad=""),
+    Limits(text=300, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=3, line=48, pad=""),
+    Limits(text=280, why=54, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=3, line=44, pad=""),
+    Limits(text=240, why=44, refs=1, findings=7, timeline=12, rows=2, minutes=6, evidence=2, line=40, pad=""),
 )
 """From roomy to tight; the first that fits is used."""
 
@@ -150,10 +154,11 @@ def whole(document: dict[str, Any]) -> str:
 def render(document: dict[str, Any], dialect: Dialect, longest: int) -> str:
     """Render the whole report in a dialect, in at most `longest` characters."""
     env = environment(dialect)
-    for limits in LEVELS if longest <= LONGEST else (ROOMY, *LEVELS):
+    for limits in LEVELS if longest <= LONGEST else (*ROOMS, *LEVELS):
         page = Page(document, limits, env, dialect)
         sections = page.sections()
         if _length(dialect, sections) <= longest:
+            _fill(sections, page, longest)
             break
     else:
         _squeeze(sections, page, longest)
@@ -171,6 +176,7 @@ class Page:
         self.limits = limits
         self.dialect = dialect
         self.named: dict[str, None] = {}
+        self.places = limits.evidence > FEW_LINES
         self.known = {line["id"]: line for line in document["evidence"]}
         self.language = speak(document["case"].get("language") or texts.ENGLISH)
         self.env = env
@@ -182,6 +188,12 @@ class Page:
         }
         self.env.globals["kit"] = self.env.get_template(dialect.kit).make_module()
         self.env.globals["say"] = self.env.get_template("kit/phrases.j2").make_module()
+
+    def quoting(self, lines: int) -> str:
+        """Render the section of evidence again with so many lines; the others stay as they are."""
+        self.limits = replace(self.limits, evidence=lines)
+        self.env.globals["limit"] = self.limits
+        return self._section("sections/15-evidence.j2", "evidence")
 
     def sections(self) -> dict[str, str]:
         """Render every section, in file order, by slug; none is ever only a heading."""
@@ -219,8 +231,8 @@ class Page:
         return ", ".join(str(named.get(i, i)) for i in ids)
 
     def evidence(self) -> list[dict[str, Any]]:
-        """Return the lines to quote: those this page names first, in the order of their ids."""
-        return self._lines(list(self.named)[: self.limits.evidence])
+        """Return the lines to quote, in the order of their ids: those this page names first, then others where there is room."""
+        return self._lines(list(dict.fromkeys((*self.named, *self.known)))[: self.limits.evidence])
 
     def located(self) -> list[dict[str, Any]]:
         """Return the other lines that this page names: there is room for their place only."""
@@ -273,8 +285,10 @@ class Page:
         return prose.count(signature["failures"], most, bound=bound, language=self.language)
 
     def broken_beats(self) -> list[dict[str, Any]]:
-        """Return the probe series in which an answer was late, missed or failed."""
-        return [p for p in self.document["probes"] if p["late"] or p["missed"] or p["failed"]]
+        """Return the probe series of which not every answer came in time, those that say most of it first."""
+        fates = ("late", "missed", "failed", "in_blind_gap", "not_known")
+        broken = [p for p in self.document["probes"] if any(p.get(fate) for fate in fates)]
+        return sorted(broken, key=lambda p: -sum(bool(p.get(fate)) for fate in fates))
 
     def spans(self) -> list[dict[str, Any]]:
         """Return the sources that cover a span of time and are no copies."""
@@ -334,6 +348,10 @@ class Page:
         rows = [rows[at] | {"count": sum(row["count"] for row in rows[at : at + width])} for at in starts]
         return prose.bars([(prose.clip(row["label"], 40)[0], row["count"]) for row in rows])
 
+    def doubtful(self, rows: list[dict[str, Any]]) -> int:
+        """Count the failures that bars leave out, since it is not plain that their lines tell of further ones."""
+        return sum(row.get("most", row["count"]) - row["count"] for row in rows)
+
     def attached(self, section: str) -> list[str]:
         """Return the attached charts that belong to a section; a page without much room names all of them in one place."""
         names: list[str] = self.document["charts"]
@@ -347,7 +365,9 @@ class Page:
         if self.limits.pad:
             return label
         stem = label.rpartition(".")[0]
-        return next((kind for kind in charts.charts() if stem == kind or stem.endswith(f"-{kind}")), label)
+        kinds = (kind for kind in charts.charts() if stem == kind or stem.endswith(f"-{kind}"))
+        kind = next(kinds, None)
+        return label if kind is None else self.language.text(kind, "chart")
 
     def clip(self, text: str, most: int) -> Markup:
         """Escape a text of at most `most` characters; what is cut off is counted."""
@@ -505,6 +525,18 @@ def _finished(dialect: Dialect, sections: dict[str, str]) -> list[str]:
 def _length(dialect: Dialect, sections: dict[str, str]) -> int:
     """Count the characters of the report, blank lines between sections included."""
     return sum(len(text) + 2 for text in _finished(dialect, sections))
+
+
+def _fill(sections: dict[str, str], page: Page, longest: int) -> None:
+    """Quote as many more lines of evidence as there is room for; each makes the section longer, so that halving finds how many."""
+    least, most = page.limits.evidence, max(len(page.known), page.limits.evidence)
+    while least < most:
+        middle = (least + most + 1) // 2
+        text = page.quoting(middle)
+        if _length(page.dialect, sections | {"evidence": text}) > longest:
+            most = middle - 1
+        else:
+            least, sections["evidence"] = middle, text
 
 
 def _squeeze(sections: dict[str, str], page: Page, longest: int) -> None:

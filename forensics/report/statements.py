@@ -47,8 +47,9 @@ class Statements:
             clock=self.clock,
             between=self.between,
             span=self.span,
-            secs=lambda value: prose.duration(round(value), self.language),
+            secs=self.secs,
             num=self.number,
+            count=self.count,
             form=self.language.form,
             tr=self.language.text,
             note=self.language.note,
@@ -64,10 +65,13 @@ class Statements:
         """Show the time of day of an instant."""
         return f"{moment(us + HALF, self.zone):%H:%M:%S}"
 
-    def between(self, edges: tuple[int, int]) -> str:
+    def secs(self, value: float, *, inside: bool = False) -> str:
+        """Show a duration, rounded to the second; ``inside`` brackets without brackets of its own."""
+        return prose.duration(round(value), self.language, inside=inside)
+
+    def between(self, edges: tuple[int, int], *, inside: bool = False) -> str:
         """Show the time between two instants as shown to the second, so that it equals their difference on the page."""
-        seconds = (edges[1] + HALF) // 1_000_000 - (edges[0] + HALF) // 1_000_000
-        return prose.duration(seconds, self.language)
+        return self.secs((edges[1] + HALF) // 1_000_000 - (edges[0] + HALF) // 1_000_000, inside=inside)
 
     def span(self, edges: tuple[float, float]) -> str:
         """Show an interval of durations in one unit: ``6 to 10 min``."""
@@ -78,6 +82,10 @@ class Statements:
         size = abs(float(value))
         digits = 2 if size < 10 else 1 if size < 100 else 0
         return prose.number(round(float(value), digits), self.language)
+
+    def count(self, edges: tuple[int, int | None]) -> str:
+        """Show a count that is known between two numbers, the second None where it has no upper bound of its own: ``26 to 27``."""
+        return prose.count(*edges, language=self.language)
 
     def opens_with_words(self, key: str) -> bool:
         """Tell whether a statement begins with a word of its own, not with a name or a number that it is given."""

@@ -14,7 +14,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from forensics.model import texts
 from forensics.report import prose
+from forensics.report.language import speak
 from forensics.report.render import STORY, Markup
 
 if TYPE_CHECKING:
@@ -148,6 +150,7 @@ class Planner:
     def __init__(self, document: Row, names: dict[str, str]) -> None:
         self.document = document
         self.names = names
+        self.language = speak(document["case"].get("language") or texts.ENGLISH)
         incidents = document["incidents"]
         self.primary = next((i for i in incidents if i["primary"]), incidents[0] if incidents else None)
         self.offset = self._offset()
@@ -245,7 +248,7 @@ class Planner:
         lasted = prose.elapsed(start, end)
         told = f"{name}: {prose.instant(start, fraction=False)}"
         told += (
-            f" {self.names['to']} {prose.instant(end, fraction=False)}, {prose.duration(lasted)}"
+            f" {self.names['to']} {prose.instant(end, fraction=False)}, {prose.duration(lasted, self.language)}"
             if end is not None and lasted is not None
             else f", {self.names['ongoing']}"
         )
@@ -287,7 +290,11 @@ class Planner:
         for at, rows in buckets.items():
             below = 0
             for row in rows:
-                told = f"{prose.instant(row['at'])}, {prose.duration(size / 1000)}: {row['count']} {str(row['family']).replace('_', ' ')}"
+                family = self.language.text(str(row["family"]).replace("_", " "), "family")
+                n = prose.count(row["count"], row.get("most"), language=self.language)
+                told = (
+                    f"{prose.instant(row['at'])}, {prose.duration(size / 1000, self.language)}: {n} {family}"
+                )
                 share = (below / most, row["count"] / most)
                 found.append(
                     Mark(at, "failures", told, at + size, service(row), None, None, *share, look="bar")
@@ -316,7 +323,7 @@ class Planner:
             for item in self.document["silences"]
             for mark in self.lasting(
                 "silence",
-                f"{self.names['silent']} ({item['service']})",
+                f"{self.names[item.get('why') or 'silent']} ({item['service']})",
                 item["start"],
                 item["end"],
                 services=service(item),
@@ -370,7 +377,7 @@ class Planner:
                 if row["value"] is not None and (at := self.ms(row["at"])) is not None
             ]
             note = f"≤ {prose.number(most)}" + (
-                f" ({self.names['limit']} {prose.number(limit)})" if limit is not None else ""
+                f" ({self.names['limit']} {prose.number(limit, self.language)})" if limit is not None else ""
             )
             yield Lane(series, "line", marks, note)
 

@@ -42,7 +42,7 @@ DOCUMENT: dict[str, Any] = {
             "services": ["crm-api"],
         }
     ],
-    "probes": [{"series": "GET /health from client-3", "period_s": 300.0}],
+    "probes": [{"series": "GET /health (client-3)", "period_s": 300.0}],
     "silences": [{"service": "crm-api", "start": at("09:46:40"), "end": at("09:49:50")}],
     "stalls": [{"service": "crm-api", "start": at("09:42:56"), "end": at("09:51:28"), "grade": "inferred"}],
     "blind_gaps": [

@@ -74,7 +74,7 @@ def test_lanes_and_values_of_the_founding_case() -> None:
     assert len(marks(root, "events_points")) == 3
     assert {"answered 1", "late 1", "missed 1", "34", "46", "35", "100", "09:46"} <= set(texts(root))
     assert "Failures: crm-api pool exhaustion (66, per 20 s)" in texts(root)
-    assert "Probes: GET /health from client-3, every 5 min" in texts(root)
+    assert "Probes: GET /health (client-3), every 5 min" in texts(root)
 
 
 def test_labels_of_neighbouring_stretches_keep_apart() -> None:

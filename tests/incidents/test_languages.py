@@ -37,7 +37,7 @@ SECTIONS = {
 }  # fmt: skip
 VERDICTS = {
     "pt-BR": {
-        "confirmed": "Confirmado", "supported": "Sustentado", "suspected": "Suspeito", "no_sign": "Sem indício (não é prova)", "ruled_out": "Descartado",
+        "confirmed": "Confirmado", "supported": "Apoiado por indícios", "suspected": "Suspeito", "no_sign": "Sem indício (não é prova)", "ruled_out": "Descartado",
         "not_determined": "Não determinado",
     },
 }  # fmt: skip
@@ -211,3 +211,102 @@ def test_the_language_is_the_options_else_the_case_files(tmp_path: Path) -> None
     ]
 
     assert said == ["en", "pt-BR", "en", "pt-BR"]
+
+
+# --- nothing is left in English
+
+WORD = re.compile(r"[^\W\d_]{3,}")
+JINJA = re.compile(r"\{%.*?%\}|\{\{.*?\}\}")
+TERMS = frozenset(
+    [
+        "alert",
+        "backend",
+        "client",
+        "clients",
+        "connections",
+        "crm",
+        "data",
+        "deploy",
+        "edge",
+        "event",
+        "from",
+        "gateway",
+        "handler",
+        "health",
+        "host",
+        "hosts",
+        "instance",
+        "jobs",
+        "journal",
+        "kernel",
+        "line",
+        "lines",
+        "lock",
+        "locks",
+        "log",
+        "logs",
+        "loop",
+        "master",
+        "monitor",
+        "pool",
+        "pools",
+        "probe",
+        "process",
+        "processes",
+        "rate",
+        "read",
+        "redis",
+        "reconcile",
+        "replicas",
+        "reserved",
+        "server",
+        "session",
+        "sessions",
+        "sync",
+        "test",
+        "timeout",
+        "timeouts",
+        "token",
+        "web",
+        "worker",
+        "workers",
+    ]
+)
+"""What engineers write in English in any language, and words that inputs and case files of the fixtures hold."""
+QUOTED = re.compile(r"\"[^\"]*\"|`[^`]*`|\([^()]*(?:exceeded|refused)[^()]*\)")
+
+
+def words_of(tag: str) -> set[str]:
+    """Return the words that a language's statements and messages hold, the names of values left out."""
+    said = [JINJA.sub(" ", text) for rows in catalogue(tag).values() for text in rows.values()]
+    for message in read(texts.ENGLISH if tag == texts.ENGLISH else tag):
+        said += [message.string] if isinstance(message.string, str) else list(message.string)
+    if tag == texts.ENGLISH:
+        for message in read("pt-BR"):
+            said += [message.id] if isinstance(message.id, str) else list(message.id)
+    return {word for text in said for word in WORD.findall(text.lower())}
+
+
+def of_the_inputs(document: dict[str, Any]) -> set[str]:
+    """Return the words of templates, series, sources and events of a document: inputs and case files say them."""
+    own = [row["template"] for row in document["background"]] + [row["series"] for row in document["probes"]]
+    own += [row["name"] for row in document["sources"]] + [str(document["case"]["title"])]
+    own += [row["monitor"] for row in document["blind_gaps"]] + [row["series"] for row in document["samples"]]
+    own += [row["text"] for row in document["timeline"] if row["kind"] in ("note", "deploy", "mitigated")]
+    return {word for text in own for word in WORD.findall(text.lower())}
+
+
+def test_no_english_word_is_left(name: str, language: str) -> None:
+    """What only the English texts say stands in no text of another language, unless the inputs say it."""
+    document = golden.report(name, language)[0]
+    english = words_of(texts.ENGLISH) - words_of(language) - TERMS - of_the_inputs(document)
+    quoted = [row["text"] for row in document["evidence"]]
+    left = {
+        (path, word)
+        for path, text in told(document)
+        if not path.startswith((".evidence", ".case")) and text not in quoted
+        for word in WORD.findall(QUOTED.sub("", text).lower())
+        if word in english
+    }
+
+    assert left == set()

@@ -27,6 +27,10 @@ LARGER = {
     "s6-blind-monitor": 1 << 14,
 }
 """Shards of fixtures whose thousands of 4 KiB pieces take a minute: still dozens of cuts each."""
+SEVERAL = 1 << 18
+"""Shards of long fixtures that are read by several workers: a handful of cuts each."""
+READ_TOGETHER = ("crm-freeze", "prisma-replicas", "s3-redis-frozen", "s6-blind-monitor")
+"""Fixtures that several workers read: a journal, a fleet of replicas, logs in local time, exports of several kinds."""
 MACHINES = (
     {
         "TZ": "Pacific/Kiritimati",
@@ -120,14 +124,16 @@ def test_where_the_input_is_cut_changes_nothing(name: str) -> None:
     assert page == golden.report(name)[1]
 
 
-@pytest.mark.parametrize("workers", [1, 5])
-def test_how_many_read_changes_nothing(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "workers"),
+    [("s6-blind-monitor", 1), *((name, 5) for name in READ_TOGETHER)],
+)
+def test_how_many_read_changes_nothing(name: str, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One worker or five, which end in any order, tell the same."""
-    name = "s6-blind-monitor"
     monkeypatch.setattr(local, "WORKERS", workers)
     monkeypatch.setattr(local, "IN_FLIGHT", workers + 1)
     monkeypatch.setattr(plan, "WORKERS", workers)
-    document, page = golden.tell(golden.investigate(name, shard_size=LARGER[name]))
+    document, page = golden.tell(golden.investigate(name, shard_size=LARGER.get(name, SEVERAL)))
     assert first_difference(golden.dump(document), golden.produced(name)["report.json"]) is None
     assert page == golden.report(name)[1]
 

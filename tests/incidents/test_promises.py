@@ -17,6 +17,10 @@ import pytest
 from anatomy import HEADINGS, HYPOTHESES
 from markdown_it import MarkdownIt
 
+from forensics.findings.timeline import unsure
+from forensics.model.facts import ClockOffset, Clocks
+from forensics.model.finding import Grade, Moment
+from forensics.model.source import Ref
 from forensics.report.consistency import broken
 from forensics.report.render import NOTICE, markdown, whole
 
@@ -222,10 +226,22 @@ def test_due_and_observed_are_apart(document: dict[str, Any]) -> None:
 
 
 def test_every_probe_has_one_fate(document: dict[str, Any]) -> None:
-    """Answered, late, missed or failed: no due time is counted twice, and none more than there are."""
+    """Answered, late, missed, failed, in a blind gap or not known: together they are all that were due."""
     for row in document["probes"]:
         fates = row["answered"] + len(row["late"]) + len(row["missed"]) + len(row["failed"])
-        assert fates <= row["due"], row
+        assert fates + row["in_blind_gap"] + row["not_known"] == row["due"], row
+
+
+def test_the_fates_of_probes_add_up_on_the_page(page: str) -> None:
+    """The numbers of a series on the page make what was due: late ones with rivals are among the late."""
+    fates = re.compile(
+        r"(?m)^- Probe .*?; due ([\d,]+), answered ([\d,]+), late (\d+), missed (\d+), failed (\d+)"
+        r"(?:; ambiguous among the late \d+)?(?:; in a blind gap ([\d,]+))?(?:; not known ([\d,]+))?$"
+    )
+    said = [line for line in page.splitlines() if line.startswith("- Probe ")]
+    found = [[int((n or "0").replace(",", "")) for n in line] for line in fates.findall(page)]
+    assert len(found) == len(said)
+    assert [row for row in found if row[0] != sum(row[1:])] == []
 
 
 def test_a_complete_outage_completed_nothing(document: dict[str, Any], page: str) -> None:
@@ -389,3 +405,59 @@ def test_what_the_page_cuts_the_evidence_file_holds(name: str, document: dict[st
         if f["section"] != "summary" and f"- {f['id']} " not in everything
     ] == []
     assert len(rows) >= len(document["timeline"])
+
+
+# --- what else every report must hold
+
+
+def test_equals_is_said_of_equal_numbers_only(document: dict[str, Any]) -> None:
+    """A rise beside a pool's overflow is consistent with it, and the differences are shown."""
+    for row in document["findings"]:
+        assert not re.search(r"(?i)\b(?:equals?|exactly|identical)\b", row["text"]), row
+        if "consistent with the pool's overflow" in row["text"]:
+            assert re.search(r"\+\d[\d.]* against the one (?:before|after)", row["text"]), row
+
+
+def test_an_arithmetic_that_fails_says_so(document: dict[str, Any]) -> None:
+    """More waits than fit one after another into the stall are counted: they waited elsewhere."""
+    for row in document["findings"]:
+        if row["key"] == "mechanism.serial":
+            fits = int(row["formula"].rpartition("= ")[2])
+            failures = int(
+                re.search(r"(\d+)(?: to \d+)? (?:waited elsewhere|failures? fits?)", row["text"])[1]
+            )  # type: ignore[index]
+            said = re.search(r"at least (\d+) of", row["text"])
+            assert (int(said[1]) if said else 0) == max(0, failures - fits), row
+
+
+def test_no_percentage_stands_for_what_was_not_seen(document: dict[str, Any]) -> None:
+    """No sentence gives a share of time: gaps of monitors would count as one or the other."""
+    assert [row["text"] for row in document["findings"] if re.search(r"\d ?%", row["text"])] == []
+
+
+def test_a_page_has_neither_front_matter_nor_footnotes(page: str) -> None:
+    assert page.startswith("# ")
+    assert "[^" not in CODE.sub("", page)
+    assert "](data:" not in page
+
+
+@pytest.mark.parametrize("file", ["monitor-state.jsonl", "gateway-json.log.gz"])
+def test_a_missing_source_removes_no_heading(file: str) -> None:
+    """Of an incident with one of its inputs alone, all sections are there, and each says something."""
+    left = [path for path in golden.inputs("s6-blind-monitor") if path.name == file]
+    page = golden.tell(golden.investigate("s6-blind-monitor", left))[1]
+
+    assert re.findall(r"(?m)^## (.+)$", page) == HEADINGS
+    assert [title for title in HEADINGS if not section(page, title).strip()] == []
+
+
+def test_order_within_the_doubt_of_the_clocks_is_uncertain() -> None:
+    """Rows of two sources that lie nearer than their clocks are known to agree are marked, and no others."""
+    rows = [
+        Moment(at, "note", None, "row.known", {}, Grade.CLUE, (Ref(source, 1),))
+        for at, source in ((0, 0), (200_000, 1), (5_000_000, 0), (5_100_000, 0))
+    ]
+    clocks = Clocks((ClockOffset(0, 1, 0.0, 0.3, 4, "requests", (Ref(0, 1), Ref(1, 1))),), ())
+    marked = [row.values.get("unsure", False) for row in unsure(rows, clocks)]
+
+    assert marked == [True, True, False, False]

@@ -318,7 +318,7 @@ def _probe() -> dict[str, Any]:
     rival = {"due": at("09:45:00"), "delay_s": 388.0}
     late = {"due": at("09:50:00"), "answered": at("09:51:28"), "delay_s": 88.0, "rivals": [rival]}
     return {
-        "series": "GET /health from client-3",
+        "series": "GET /health (client-3)",
         "seen_by": "service",
         "period_s": 300.0,
         "jitter_s": 0.6,
@@ -327,6 +327,8 @@ def _probe() -> dict[str, Any]:
         "late": [late],
         "missed": [at("09:45:00")],
         "failed": [],
+        "in_blind_gap": 0,
+        "not_known": 0,
     }
 
 

@@ -14,6 +14,7 @@ from jinja2.ext import extract_from_ast
 
 import forensics
 from forensics.model import signature, texts
+from forensics.report import charts
 from forensics.report.charts.timeline import EVENT_SHAPES
 from forensics.report.language import NOTE, read, speak
 from forensics.report.statements import Statements, catalogue
@@ -95,7 +96,7 @@ def strings(node: ast.AST) -> Iterator[str]:
 def of_findings() -> set[str]:
     """Return what findings say beside their statement, and why counts are lower bounds."""
     found = set(signature.LIMITS.values())
-    for path in (CODE / "findings").glob("*.py"):
+    for path in (CODE / "findings").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.keyword) and node.arg in SAID:
                 found |= set(strings(node.value))
@@ -164,6 +165,23 @@ def test_every_message_is_translated(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", OTHERS)
+def test_titles_begin_with_a_capital_or_a_name(language: str) -> None:
+    """A title begins a sentence: in lower case it begins only with the name that begins it in English too."""
+    titles = {
+        one["title"]
+        for path in (CODE / "signatures").glob("*.toml")
+        for one in tomllib.loads(path.read_text(encoding="utf-8")).get("signature", [])
+    }
+    told = {title: speak(language).text(title) for title in titles}
+
+    assert [
+        (title, said)
+        for title, said in sorted(told.items())
+        if said[:1].islower() and said.split()[0].strip(":,") != title.split()[0].strip(":,")
+    ] == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
 def test_placeholders_agree(language: str) -> None:
     """A translation holds the values of its message, in every plural form."""
     count = read(language).num_plurals
@@ -187,7 +205,7 @@ def test_no_message_is_left_over(language: str) -> None:
         message.id
         for message in messages(language)
         if forms(message.id) not in said
-        and message.context not in (NOTE, "family")
+        and message.context not in (NOTE, "family", "chart")
         and str(message.id) not in whole
     ]
     lost = [
@@ -250,6 +268,21 @@ def test_numbers_and_plurals_are_those_of_the_language() -> None:
         "failures",
     ]
     assert spoken.plural("{n} more row", "{n} more rows", 1) == "Mais {n} linha"
+
+
+def test_formulas_have_the_marks_of_the_language() -> None:
+    """A formula keeps its numbers, with the language's decimal mark, and says its words in the language."""
+    spoken = speak("pt-BR")
+
+    assert spoken.formula("542 s / 2.5 s = 216") == "542 s / 2,5 s = 216"
+    assert spoken.formula("window + outside = all") == "dentro + fora = total"
+    assert speak("en").formula("542 s / 2.5 s = 216") == "542 s / 2.5 s = 216"
+
+
+def test_the_charts_have_names_in_every_language() -> None:
+    """A page with little room names its charts by what they show."""
+    for language in OTHERS:
+        assert {str(m.id) for m in messages(language) if m.context == "chart"} == set(charts.charts())
 
 
 def test_a_note_keeps_its_values() -> None:

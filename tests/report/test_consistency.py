@@ -24,7 +24,7 @@ REPORT: dict[str, Any] = {
         {"date": "2026-11-29", "service": "api", "signature": "a.b", "failures": 6, "lines": 7, "inside": 5},
     ],
     "probes": [
-        {"series": "p", "late": [{"due": "2026-11-29T12:00:00+00:00", "answered": "2026-11-29T12:01:28.100+00:00", "delay_s": 88.1, "rivals": []}]}
+        {"series": "p", "due": 3, "answered": 1, "in_blind_gap": 1, "not_known": 0, "missed": [], "failed": [], "late": [{"due": "2026-11-29T12:00:00+00:00", "answered": "2026-11-29T12:01:28.100+00:00", "delay_s": 88.1, "rivals": []}]}
     ],
     "findings": [{"id": "F1", "evidence": ["E1"], "formula": "542 s / 30.0 s = 18"}],
     "timeline": [{"at": "2026-11-29T12:00:00+00:00", "evidence": ["E1"]}],
@@ -48,10 +48,12 @@ def test_a_sound_report_breaks_no_law() -> None:
     [
         (lambda d: d["incidents"][0].update(duration_s=543), "incidents[id=i1].duration_s: the report says 543 s, but 2026-11-29T12:09:02+00:00 - 2026-11-29T12:00:00+00:00 is 542 s"),
         (lambda d: d["probes"][0]["late"][0].update(delay_s=87), "probes[0].late[0].delay_s: the report says 87 s"),
+        (lambda d: d["probes"][0].update(answered=2), "probes[0].due: the report says 3, but 2 + 1 + 0 + 1 + 0 + 0 is 4"),
         (lambda d: d["sources"][0]["lines"].update(unparsed=2), "sources[id=s1].lines: 6 + 2 + 2 is not 9"),
         (lambda d: d["daily"][1].update(inside=7), "daily[1].inside: 7 inside incidents, but only 6 on the whole day"),
         (lambda d: d["signatures"][0].update(failures=8), "signatures[id=a.b].failures: the report says 8, its days make 7"),
         (lambda d: d["findings"][0].update(formula="542 s / 30.0 s = 20"), "findings[id=F1].formula: 542 s / 30.0 s = 20 is not so"),
+        (lambda d: d["findings"][0].update(formula="(81 s + 121 s) / 2,5 s = 20"), "findings[id=F1].formula: (81 s + 121 s) / 2,5 s = 20 is not so"),
         (lambda d: d["findings"][0].update(evidence=["E2"]), "findings[id=F1].evidence: E2 is not among the evidence"),
         (lambda d: d["evidence"][0].update(source="s2"), "evidence[id=E1].source: s2 is not among the sources"),
         (lambda d: d["evidence"].append({"id": "E1", "source": "s1"}), "evidence[id=E1]: two rows have this id"),

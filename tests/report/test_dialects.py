@@ -35,7 +35,7 @@ def headings(text: str, dialect: str) -> list[str]:
 @pytest.fixture
 def roomy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let everything be shown."""
-    monkeypatch.setattr(render, "ROOMY", render.Limits(text=10_000, why=10_000, line=10_000))
+    monkeypatch.setattr(render, "ROOMS", (render.Limits(text=10_000, why=10_000, line=10_000),))
     monkeypatch.setattr(render, "SUMMARY_WORDS", 10**9)
     monkeypatch.setattr(render, "NAME", 10_000)
 

@@ -242,7 +242,7 @@ def test_a_clue_stays_out_of_summary_and_mechanism() -> None:
         ("Sources and coverage", "|2026-09-09 00:00:03|2026-09-09 11:59:58|10402 (0)|"),
         ("Sources and coverage", "not read: permission denied (mode 640)"),
         ("Suggested actions (not executed)", "(answers F9)"),
-        ("Evidence", "Also named above: "),
+        ("Evidence", "|E16|api.journal:42500|"),
         ("Evidence", "|E1|api.journal:41871|2026-09-09 09:40:00"),
         (
             "How to check this",

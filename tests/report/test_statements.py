@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 import forensics
+from forensics.model import texts
 from forensics.report.statements import Statements, catalogue
 
 CODE = Path(forensics.__file__).parent
-TABLES = (
-    "summary|times|impact|mechanism|alert|recurrence|noise|clue|why\\.[a-z_]+|open|row|act|title|unfilled"
-)
+TABLES = "summary|times|impact|mechanism|ruled_out|alert|recurrence|noise|clue|why\\.[a-z_]+|open|row|act|title|unfilled"
 NAMED = sorted(
     {
         match[1]
         for part in ("report", "findings")
-        for path in (CODE / part).glob("*.py")
+        for path in (CODE / part).rglob("*.py")
         for match in re.finditer(rf'"((?:{TABLES})\.[a-z_]+)"', path.read_text(encoding="utf-8"))
     }
 )
@@ -41,3 +40,30 @@ def test_one_line_is_no_lines() -> None:
     """Where there is one of a thing, its name is in the singular."""
     assert "1 line about" in Statements("en", "UTC").say("why.oom.killed", {"n": 1})
     assert "2 lines about" in Statements("en", "UTC").say("why.oom.killed", {"n": 2})
+
+
+@pytest.mark.parametrize("language", texts.languages())
+def test_a_duration_inside_brackets_opens_none(language: str) -> None:
+    """Brackets do not nest: a duration inside some shows its larger units without its own."""
+    nested = []
+    for table, rows in catalogue(language).items():
+        for name, text in rows.items():
+            depth = 0
+            for piece in re.split(r"(\{\{.*?\}\}|\{%.*?%\}|[()])", text):
+                depth += (piece == "(") - (piece == ")")
+                if depth > 0 and re.search(r"\|\s*(?:secs|between)\b(?!\(inside=true\))", piece):
+                    nested.append(f"{table}.{name}: {piece}")
+
+    assert nested == []
+    say = Statements(language, "UTC")
+    assert (say.secs(542), say.secs(542, inside=True)) == ("542 s (9 min 2 s)", "542 s = 9 min 2 s")
+
+
+def test_a_count_shows_its_bounds() -> None:
+    """A count that is known between two numbers shows both, in the form of the language."""
+    assert [Statements("en", "UTC").count(edges) for edges in ((26, 27), (26, 26), (26, None))] == [
+        "26 to 27",
+        "26",
+        "26",
+    ]
+    assert Statements("pt-BR", "UTC").count((1026, 1027)) == "1.026 a 1.027"

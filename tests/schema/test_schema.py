@@ -95,7 +95,7 @@ FULL: dict[str, list[dict[str, Any]]] = {
     ],
     "probes": [
         {
-            "series": "GET /health from client-3",
+            "series": "GET /health (client-3)",
             "seen_by": "service",
             "period_s": 300.0,
             "jitter_s": 0.6,

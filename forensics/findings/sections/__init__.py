@@ -13,6 +13,7 @@ from forensics.findings.sections.impact import impact
 from forensics.findings.sections.mechanism import mechanism
 from forensics.findings.sections.noise import noise
 from forensics.findings.sections.recurrence import recurrence
+from forensics.findings.sections.ruled_out import stands_for
 from forensics.findings.sections.summary import summary
 from forensics.findings.sections.times import times
 
@@ -33,6 +34,7 @@ def all_findings(
         mechanism(signals, verdicts),
         told(signals),
         upkeep.findings(signals, "ruled_out"),
+        stands_for(signals),
         alert(signals),
         recurrence(signals),
         noise(signals),

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import Series
+    from forensics.model.facts import Detectability, Series
 
 HEALTH = re.compile(r"(?i)health|ready|alive|ping|status")
 """Routes that monitors ask for."""
+TIMES = "\N{MULTIPLICATION SIGN}"
 GREEN = 2
 """Answered checks inside an incident from which one is said not to see it."""
 
@@ -62,11 +63,13 @@ def raised(signals: Signals) -> Iterator[Finding]:
 def quiet_series(signals: Signals) -> Iterator[Finding]:
     """Count the results of each check where there was no incident."""
     for series in signals.facts[Probes].series[:2]:
+        unseen = len(series.at("blind"))
+        own = sum(missing for _, _, missing, _, _ in series.gaps) if series.seen_by == "monitor" else 0
         values = {
             "series": series,
-            "n": len(series.dues),
+            "n": len(series.dues) - unseen,
             "bad": len(series.at("missed", "failed", "late")),
-            "missing": sum(missing for _, _, missing, _, _ in series.gaps),
+            "missing": unseen + own,
         }
         refs = tuple(due.ref for due in (series.dues[0], series.dues[-1]) if due.ref)
         yield Finding("alert.quiet", "alert", Grade.VERIFIED, values, refs)
@@ -107,7 +110,7 @@ def detectable(signals: Signals) -> Iterator[Finding]:
             for due in series.dues[:2]
             if due.ref
         )
-        yield Finding("alert.detectability", "alert", Grade.DERIVED, {"item": item}, refs)
+        yield Finding("alert.detectability", "alert", Grade.DERIVED, {"item": item}, refs, formula=rule(item))
     yield from undetermined(signals)
 
 
@@ -128,6 +131,15 @@ def undetermined(signals: Signals) -> Iterator[Finding]:
         below = round(((series.alert_after or 1) - 1) * series.period_s + (series.timeout_s or 0), 1)
         values = {"series": series, "below": below or None}
         yield Finding("alert.undetermined", "alert", Grade.DERIVED, values, refs)
+
+
+def rule(item: Detectability) -> str:
+    """Show how the shortest freezes follow from period, timeout and the failures in a row that alert."""
+    period, timeout, times = f"{round(item.period_s, 1):g} s", f"{item.timeout_s:g} s", item.alert_after
+    return (
+        f"{times - 1} {TIMES} {period} + {timeout} = {item.never_below_s:g} s; "
+        f"{times} {TIMES} {period} + {timeout} = {item.always_above_s:g} s"
+    )
 
 
 def replays(signals: Signals) -> Iterator[Finding]:

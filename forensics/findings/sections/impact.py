@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from forensics.findings.primary import completed, coverage_refs, lossy, places
-from forensics.model.facts import Failures, Impact, SlowRequests
+from forensics.findings.primary import calls_given_up, completed, coverage_refs, lossy, places
+from forensics.model.facts import EDGE_S, Impact, SlowRequests
 from forensics.model.finding import Finding, Grade
 
 if TYPE_CHECKING:
@@ -47,12 +45,12 @@ def impact(signals: Signals) -> Iterator[Finding]:
             "impact.completed",
             "impact",
             Grade.VERIFIED,
-            {"n": found.completed, "services": signals.primary.services},
+            {"n": found.completed, "between": found.completed_between, "edge": EDGE_S},
             found.completed_refs,
         )
     yield from slow(signals)
     if found.calls_failed:
-        rows = signals.facts[Failures].rows.filter(pl.col("family") == "webhook_delivery")
+        rows = calls_given_up(signals)
         yield Finding(
             "impact.calls_failed",
             "impact",

@@ -15,11 +15,12 @@ from forensics.findings.primary import (
     main_pool,
     places,
     pool_values,
+    seconds_shown,
     stall_refs,
     stalls_in_window,
 )
 from forensics.findings.signals import SECOND, replica_of
-from forensics.model.facts import Failures, Losses, Rhythms
+from forensics.model.facts import Failures, Losses, Restarts, Rhythms
 from forensics.model.finding import Finding, Grade, Judgement, Verdict
 from forensics.model.source import Ref
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import Beat, FailureGroup, SampleSeries, Stall
+    from forensics.model.facts import Beat, FailureGroup, Outage, SampleSeries, Stall
 
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
 SILENT = ("it was alive and printed nothing", "its lines were lost")
@@ -57,20 +58,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from gauge_links(signals, pool)
     yield from activity.findings(signals, "mechanism")
     yield from pooler.findings(signals, "mechanism")
-    refused = bool(capacity.refusals(signals).height)
-    for name in (*FACTS[2:], "db_down"):
-        judgement = verdicts[name]
-        if name == "db_slots_exhausted" and refused:
-            continue  # told with those who were refused
-        if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
-            yield Finding(
-                f"why.{judgement.why}",
-                "mechanism",
-                Grade.VERIFIED if judgement.verdict is Verdict.CONFIRMED else Grade.INFERRED,
-                judgement.values,
-                judgement.supports,
-                scope=judgement.scope,
-            )
+    yield from verdict_links(signals, verdicts)
     yield from capacity.refused(signals)
     yield from capacity.sides(signals)
     yield from capacity.server_end(signals)
@@ -105,6 +93,55 @@ def at_rest(signals: Signals) -> Iterator[Finding]:
     yield from upkeep.findings(signals, "mechanism")
 
 
+def verdict_links(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
+    """Tell the confirmed and supported verdicts that have no link of their own."""
+    refused = bool(capacity.refusals(signals).height)
+    for name in (*FACTS[2:], "db_down"):
+        judgement = verdicts[name]
+        if name == "db_slots_exhausted" and refused:
+            continue  # told with those who were refused
+        if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
+            yield Finding(
+                f"why.{judgement.why}",
+                "mechanism",
+                Grade.VERIFIED if judgement.verdict is Verdict.CONFIRMED else Grade.INFERRED,
+                judgement.values,
+                judgement.supports,
+                scope=judgement.scope,
+            )
+            if name == "service_restarted":
+                yield from killed(signals)
+
+
+def killed(signals: Signals) -> Iterator[Finding]:
+    """Tell where a requested stop ended in a kill: how long after the request, and whether a stop timeout had run out."""
+    restarts = signals.facts[Restarts]
+    for outage in (one for one in restarts.outages if one.reason == "deploy" and touches(signals, one)):
+        inside = [
+            event
+            for event in restarts.events
+            if event.service == outage.service and outage.start <= event.at <= (outage.end or event.at)
+        ]
+        kills = [event for event in inside if event.kind == "killed"]
+        timeouts = [
+            event for event in inside if event.kind == "timeout" and kills and event.at <= kills[0].at
+        ]
+        if kills:
+            yield Finding(
+                "mechanism.killed",
+                "mechanism",
+                Grade.DERIVED,
+                {"outage": outage, "at": kills[0].at, "n": len(kills), "timed_out": bool(timeouts)},
+                (outage.refs[0], *(event.ref for event in (*timeouts[-1:], *kills[:2]))),
+            )
+
+
+def touches(signals: Signals, outage: Outage) -> bool:
+    """Does an outage lie in the primary window, or reach into it?"""
+    lo, hi = signals.window
+    return outage.start <= hi and (outage.end or hi) >= lo
+
+
 def told_once(beats: tuple[Beat, ...]) -> list[Beat]:
     """Leave out the beat of failed requests where failures of another kind show the same one: they are their answers."""
     causes = {beat.period_s for beat in beats if not beat.signature.startswith("http.")}
@@ -128,12 +165,24 @@ def pool_links(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> Iter
     if not stalls:
         yield from overlap(rows)
     if stalls and values["wait"] and values["failures"] >= 2:
-        span = sum((stall.end or signals.window[1]) - stall.start for stall in stalls) / SECOND
-        serial = int(span // values["wait"])
-        yield Finding(
-            "mechanism.serial", "mechanism", Grade.DERIVED, {**values, "span": span, "serial": serial, "threads": max(0, values["failures"] - serial)}, places(rows, 1),
-            formula=f"{round(span)} s / {values['wait']:g} s = {serial}",
-        )  # fmt: skip
+        yield serial_link(
+            values, [seconds_shown(one.start, one.end or signals.window[1]) for one in stalls], rows
+        )
+
+
+def serial_link(values: dict[str, Any], spans: list[int], rows: pl.DataFrame) -> Finding:
+    """Tell how many waits one after another fit into the stalls (seconds each): the others waited elsewhere."""
+    span = sum(spans)
+    serial = int(span // values["wait"])
+    whole = " + ".join(f"{one} s" for one in spans)
+    return Finding(
+        "mechanism.serial",
+        "mechanism",
+        Grade.DERIVED,
+        {**values, "span": span, "serial": serial, "threads": max(0, values["failures"] - serial)},
+        places(rows, 1),
+        formula=f"{f'({whole})' if len(spans) > 1 else whole} / {values['wait']:g} s = {serial}",
+    )
 
 
 def overlap(rows: pl.DataFrame) -> Iterator[Finding]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from forensics.findings import activity, capacity, lock_waits
 from forensics.findings.primary import (
+    calls_given_up,
     completed,
     coverage_refs,
     edge_refs,
@@ -16,12 +17,13 @@ from forensics.findings.primary import (
     main_pool,
     places,
     pool_values,
+    seconds_shown,
     stall_of,
     stall_refs,
     stalls_in_window,
 )
-from forensics.findings.signals import SECOND, replica_of
-from forensics.model.facts import Coverage, Failures, Impact, Probes, Samples, Sessions, Watch
+from forensics.findings.signals import replica_of
+from forensics.model.facts import EDGE_S, Coverage, Failures, Impact, Probes, Samples, Sessions, Watch
 from forensics.model.finding import Finding, Grade, Judgement, Verdict
 
 if TYPE_CHECKING:
@@ -56,8 +58,9 @@ def summary(
         "summary.window", "summary", Grade.DERIVED,
         {
             "incident": incident, "service": hit, "last": signals.window[1], "failed": failed, "completed": completed(signals) if hit == signals.unit else found.completed,
-            "clients": len(found.clients), "lossy": lossy(signals),
-        }, edge_refs(incident),
+            "clients": len(found.clients), "lossy": lossy(signals), "edge": None if found.completed_between else EDGE_S,
+            **gave_up(signals),
+        }, (*edge_refs(incident), *places(calls_given_up(signals), 1)),
     )  # fmt: skip
     yield from summary_cause(signals, verdicts)
     yield from activity.summary(signals)
@@ -73,6 +76,14 @@ def summary(
     if unknown is not None:
         what = {"what": unknown.what}
         yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, what, needs=unknown.needs[:1])
+
+
+def gave_up(signals: Signals) -> dict[str, Any]:
+    """Return how many outgoing calls were given up, and whose, where that is a main effect: at least as many as requests failed."""
+    found = signals.facts[Impact]
+    rows = calls_given_up(signals)
+    main = rows.height and found.calls_failed >= found.failed
+    return {"calls": found.calls_failed if main else 0, "caller": rows["service"][0] if main else None}
 
 
 def hit_services(signals: Signals) -> str:
@@ -142,7 +153,7 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
     stall = stall_of(signals)
     if stall is not None:
         stalls = stalls_in_window(signals)
-        total = sum((item.end or signals.window[1]) - item.start for item in stalls) / SECOND
+        total = sum(seconds_shown(item.start, item.end or signals.window[1]) for item in stalls)
         yield Finding(
             "summary.stall",
             "summary",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forensics.findings import pooler
+from forensics.findings.primary import sum_max
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.findings.weighing.scale import (
     Bearing,
@@ -47,6 +48,7 @@ def app_pool_exhausted(signals: Signals) -> Iterator[Sign]:
             "group": best,
             "groups": len(groups),
             "n": sum(group.failures for group in groups),
+            "most": sum_max(groups),
             "services": len({group.service for group in groups}),
         }
         yield (direct if sure else witness)("pool.text", said, best.refs[:4])

@@ -146,24 +146,34 @@ def _incident_lane(view: View) -> list[Lane]:
     return [lane]
 
 
-def _buckets(chart: Row, view: View) -> tuple[dict[tuple[str, str], dict[int, int]], int]:
-    """Count failures per service and family in round buckets; also the bucket's milliseconds."""
+def _buckets(
+    chart: Row, view: View
+) -> tuple[dict[tuple[str, str], dict[int, int]], int, dict[tuple[str, str], int]]:
+    """Count failures per service and family in round buckets; also the bucket's milliseconds, and how many there are at most."""
     step = step_s(view, MOST_BARS, chart.get("bucket_s") or 0) * 1000
     counts: dict[tuple[str, str], dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    most: dict[tuple[str, str], int] = defaultdict(int)
     for one in chart.get("failures") or []:
-        at = view.ms(one["at"])
-        if one["count"] and view.holds(at):
-            counts[one["service"] or "", one["family"]][at // step * step] += one["count"]
-    return counts, step
+        at, key = view.ms(one["at"]), (one["service"] or "", one["family"])
+        if view.holds(at):
+            most[key] += one.get("most", one["count"])
+            if one["count"]:
+                counts[key][at // step * step] += one["count"]
+    return counts, step, most
+
+
+def _range(least: int, most: int, view: View) -> str:
+    """Show a count that is known between two numbers."""
+    return f"{least} {view.words['to']} {most}" if most > least else f"{least}"
 
 
 def _failure_lanes(chart: Row, view: View) -> list[Lane]:
     """Draw failures as bars, a lane per service and family; the rarest share one."""
-    counts, step = _buckets(chart, view)
+    counts, step, most = _buckets(chart, view)
     ranked = sorted(counts, key=lambda key: (-sum(counts[key].values()), key))
     named = ranked if len(ranked) <= MOST_FAILURE_LANES else ranked[: MOST_FAILURE_LANES - 1]
     lanes = [
-        _failure_lane(n, f"{key[0]} {kind_name(key[1], view)}", counts[key], step, view)
+        _failure_lane(n, f"{key[0]} {kind_name(key[1], view)}", counts[key], most[key], step, view)
         for n, key in enumerate(named)
     ]
     rest: dict[int, int] = defaultdict(int)
@@ -172,18 +182,19 @@ def _failure_lanes(chart: Row, view: View) -> list[Lane]:
             rest[at] += count
     if rest:
         label = f"{view.words['other']} ({len(ranked) - len(named)})"
-        lanes.append(_failure_lane(len(named), label, rest, step, view))
+        together = sum(most[key] for key in ranked[len(named) :])
+        lanes.append(_failure_lane(len(named), label, rest, together, step, view))
     return lanes
 
 
-def _failure_lane(number: int, label: str, counts: dict[int, int], step: int, view: View) -> Lane:
-    """Draw one kind of failure."""
+def _failure_lane(number: int, label: str, counts: dict[int, int], most: int, step: int, view: View) -> Lane:
+    """Draw one kind of failure, of which there are `most` at most."""
     bars = [
         {"at": max(at, view.lo), "until": min(at + step, view.hi), "value": counts[at], "base": 0}
         for at in sorted(counts)
     ]
     top = max(counts.values())
-    total = f"{sum(counts.values())}, {view.words['per']} {lasting(step / 1000)}"
+    total = f"{_range(sum(counts.values()), most, view)}, {view.words['per']} {lasting(step / 1000)}"
     title = f"{view.words['failure_lane']}: {clean(label, 60)} ({total})"
     mark = {"type": "rect", "color": VERMILION, "stroke": view.colours["paper"], "strokeWidth": 0.6}
     return Lane(f"failures_{number}", title, 46, [Marks("bars", mark, bars)], top=top, ticks=(0, top))
@@ -267,9 +278,15 @@ def _quiet_lane(document: Document, view: View) -> list[Lane]:
         for one in sorted(document.get(key) or [], key=lambda one: (one["service"] or "", one["start"])):
             span = view.span(one["start"], one["end"])
             if span:
-                row = clean(f"{one['service'] or ''} {view.words[state]}", MOST_CELLS)
-                bars.append((row, span, lasting(_seconds(one, view)), colour))
+                row = clean(f"{one['service'] or ''} {_still(one, state, view)}", MOST_CELLS)
+                shade = GREY if one.get("why") else colour
+                bars.append((row, span, lasting(_seconds(one, view)), shade))
     return [bar_lane("quiet", view.words["quiet_lane"], bars, view)] if bars else []
+
+
+def _still(one: Row, state: str, view: View) -> str:
+    """Say what a stretch without lines is: a silence that a stop or the end of the incident explains is none of a living process."""
+    return view.words[{"stopped": "stopped", "after": "no_lines"}.get(one.get("why") or "", state)]
 
 
 def _seconds(one: Row, view: View) -> float:
@@ -435,15 +452,16 @@ def _event_lane(document: Document, view: View) -> list[Lane]:
 
 def _say_failures(document: Document, view: View) -> list[str]:
     """Count the failures that the bars show."""
-    counts, _ = _buckets(document.get("chart") or {}, view)
+    counts, _, most = _buckets(document.get("chart") or {}, view)
     if not counts:
         return []
     each = [
-        f"{clean(f'{service} {kind_name(family, view)}', 60)} {sum(found.values())}"
+        f"{clean(f'{service} {kind_name(family, view)}', 60)} {_range(sum(found.values()), most[service, family], view)}"
         for (service, family), found in sorted(counts.items(), key=lambda i: (-sum(i[1].values()), i[0]))
     ]
     total = sum(sum(found.values()) for found in counts.values())
-    return [f"{view.words['failure_lane']}: {total} ({', '.join(each)})"]
+    said = _range(total, sum(most[key] for key in counts), view)
+    return [f"{view.words['failure_lane']}: {said} ({', '.join(each)})"]
 
 
 def _say_probes(document: Document, view: View) -> list[str]:
@@ -466,7 +484,7 @@ def _say_spans(document: Document, view: View) -> list[str]:
     ):
         for one in document.get(key) or []:
             if view.span(one["start"], one["end"]):
-                what = view.words[state] if state else view.words.get(one["kind"], one["kind"])
+                what = _still(one, state, view) if state else view.words.get(one["kind"], one["kind"])
                 start = view.ms(one["start"])
                 said.append(
                     f"{clean(one[who] or '', 40)} {what} {lasting(_seconds(one, view))} {view.words['since']} {clock(start, view.lo)}"
