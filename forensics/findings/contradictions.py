@@ -71,8 +71,11 @@ def told_twice(quantity: Quantity, findings: Sequence[Finding]) -> Iterator[Cont
 
 
 def reach(values: Any, path: Sequence[str]) -> Any:
-    """Follow names through a finding's values; None where one is missing."""
+    """Follow names, and places in tuples, through a finding's values; None where one is missing."""
     for name in path:
+        if isinstance(values, tuple):
+            values = values[int(name)]
+            continue
         values = values.get(name) if isinstance(values, dict) else getattr(values, name, None)
         if values is None:
             return None
