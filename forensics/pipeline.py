@@ -53,7 +53,7 @@ QUOTE_CHARS = 8_000
 """Characters of a quoted record that are held. Far fewer are told, and only after masking: a secret that is cut through is not known."""
 INSTANTS = ("ts", "first_us", "last_us")
 PLACE = {"source": pl.UInt16(), "line": pl.UInt32()}
-DATED = ("hits", "failed", "arrivals", "calls", "beats", "samples", "alerts", "sessions", "poolers")
+DATED = ("hits", "failed", "slow", "arrivals", "calls", "beats", "samples", "alerts", "sessions", "poolers")
 """Frames that date a line, the first that knows it before the others."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import Background, Coverage, Facts, Incidents, Noise, Restarts
+from forensics.model.facts import Background, Coverage, Facts, Incidents, Noise, Ratio, Restarts
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MINUTE = 60_000_000
 HOUR_S = 3600.0
+Z = 1.96
+"""Standard deviations of a normal variable that hold 95 of 100 cases."""
 SURE = 3.0
 """Standard deviations (of a Poisson count) from which a rate inside differs from the rate outside."""
 VANISHED_FROM = 5.0
@@ -123,7 +125,28 @@ def noise(row: dict[str, Any], hours_in: float, hours_out: float) -> Noise:
         template=row["template"], service=row["service"], level=row["level"], inside=inside, outside=outside,
         inside_per_hour=round(inside / hours_in, 1) if hours_in >= SHORTEST_H else None, outside_per_hour=round(outside / hours_out, 1) if hours_out >= SHORTEST_H else None,
         expected=round(expected, 1), verdict=verdict(inside, expected, before=outside > 0), ref=Ref(place["source"], place["first_line"]),
+        ratio=ratio(inside, outside, hours_in, hours_out) if min(hours_in, hours_out) >= SHORTEST_H else None,
     )  # fmt: skip
+
+
+def ratio(inside: int, outside: int, hours_in: float, hours_out: float) -> Ratio:
+    """Return the rate inside against that outside with its 95 % interval.
+
+    Of all lines together, those inside are a binomial share if both rates are one (Przyborowski and Wilenski, Biometrika 31, 1940);
+    Wilson's interval of that share (JASA 22, 1927), divided by the share of the hours, bounds the ratio. It takes lines to come
+    independently: those that come in bursts differ more by chance.
+    """
+    n, share = inside + outside, inside / (inside + outside)
+    centre = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z / (1 + Z * Z / n) * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
+    lo, hi = max(0.0, centre - half), min(1.0, centre + half)
+    scale = hours_out / hours_in
+    high = hi / (1 - hi) * scale if outside else None
+    return Ratio(
+        round(inside / outside * scale, 2) if outside else None,
+        round(lo / (1 - lo) * scale, 2) if inside else 0.0,
+        round(high, 2) if high is not None else None,
+    )
 
 
 def verdict(inside: int, expected: float, *, before: bool) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.facts import EDGE_S, Facts, FailedRoute, Failures, Impact, Incidents
+from forensics.model.facts import EDGE_S, Facts, FailedRoute, Failures, Impact, Incidents, Probes
 from forensics.model.frames import most
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
@@ -38,11 +38,15 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
         return Impact((), (), 0, (), 0, 0, None, (), evidence["failed"].height)
     end = primary.end or facts[Incidents].last or primary.start
     inside = pl.col("ts").is_between(primary.start, end + 5 * SECOND)
-    failed = evidence["failed"].filter(inside)
+    failed = evidence["failed"].filter(inside).with_columns(probe=of_probes(facts[Probes]))
+    users = failed.filter(~pl.col("probe"))
     routes = (
-        failed.group_by("service", "method", "route", "status")
+        failed.group_by("service", "method", "route", "status", "probe")
         .agg(n=pl.len(), place=pl.struct("source", "line").sort_by("source", "line").first())
-        .sort(["n", "service", "route", "method", "status"], descending=[True, False, False, False, False])
+        .sort(
+            ["probe", "n", "service", "route", "method", "status"],
+            descending=[False, True, False, False, False, False],
+        )
     )
     rows = tuple(
         FailedRoute(
@@ -52,6 +56,7 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
             row["status"],
             row["n"],
             Ref(row["place"]["source"], row["place"]["line"]),
+            row["probe"],
         )
         for row in routes.iter_rows(named=True)
     )
@@ -84,12 +89,23 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
     )
     slowest = most(late["duration_ms"])
     return Impact(
-        routes=rows, clients=tuple(failed["client"].drop_nulls().unique().sort()), completed=completed,
+        routes=rows, clients=tuple(users["client"].drop_nulls().unique().sort()), completed=completed,
         completed_refs=tuple(Ref(s, line) for s, line in seconds.select("source", "first_line").head(3).iter_rows()), calls_failed=gave_up, calls_late=late.height,
         slowest_call_s=round(slowest / 1000, 3) if slowest is not None else None,
         call_refs=tuple(Ref(s, line) for s, line in late.sort("duration_ms", descending=True).select("source", "line").head(2).iter_rows()), failed_outside=evidence["failed"].filter(~inside).height,
-        completed_between=int(between["n"].sum()), failed=once(failed, evidence["formats"]),
+        completed_between=int(between["n"].sum()), failed=once(users, evidence["formats"]), probes_failed=once(failed.filter("probe"), evidence["formats"]),
     )  # fmt: skip
+
+
+def of_probes(found: Probes) -> pl.Expr:
+    """Tell requests of periodic probes, as services saw them, from those of users: same service, method, route and client."""
+    keys = [
+        (series.service, *series.asks, series.client or "")
+        for series in found.series
+        if series.asks and series.seen_by == "service"
+    ]
+    asked = pl.concat_list("service", "method", "route", pl.col("client").fill_null(""))
+    return asked.is_in([list(key) for key in keys]) if keys else pl.lit(value=False)
 
 
 def once(failed: pl.DataFrame, formats: pl.DataFrame) -> int:
@@ -106,5 +122,5 @@ PLUG = Analysis(
     question="Who was hit, and what went on working?",
     gives=Impact,
     run=impact,
-    needs=(Incidents, Failures),
+    needs=(Incidents, Failures, Probes),
 )

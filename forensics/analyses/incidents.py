@@ -77,6 +77,8 @@ class Mark:
     wait_s: float | None = None
     planned: bool = False
     """True for a stop that was asked for: no trouble unless something failed with it."""
+    kind: str = "failure"
+    """What the interval is: ``failure``, ``silence``, ``probe``, ``stop`` (asked for) or ``end`` (of a process)."""
     unstated: bool = False
     """True where the first line ends a wait whose length nothing says: the trouble began before it."""
 
@@ -236,6 +238,7 @@ def stall_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
             stall.silence.before,
             end_ref=stall.silence.after,
             ongoing=stall.end is None,
+            kind="silence",
         )
 
 
@@ -257,6 +260,7 @@ def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
                     ongoing=run[-1] is series.dues[-1] and last - end <= 2 * series.period_s * SECOND,
                     # Trouble begins between the last probe that was answered and the first that was not.
                     unstated=True,
+                    kind="probe",
                 )
 
 
@@ -276,6 +280,7 @@ def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
                 end_ref=outage.refs[-1],
                 ongoing=outage.end is None and outage.reason in ENDING,
                 planned=planned,
+                kind="stop" if planned else "end",
             )
 
 
@@ -340,7 +345,7 @@ def build(
         start=first.start, start_bound="no_later_than" if first.bounded or first.unstated or first.ref is None else "exact", end=None if ongoing else end, ongoing=ongoing,
         recovered_at=recovered, detected_at=started.get("detected") or (alerts["ts"][0] if alerts.height else None), acknowledged_at=started.get("acknowledged"),
         mitigated_at=started.get("mitigated"), services=services or tuple(sorted({mark.service for mark in cluster})), weight=weight,
-        start_ref=first.ref, end_ref=latest.end_ref, start_wait_s=first.wait_s,
+        start_ref=first.ref, end_ref=latest.end_ref, start_wait_s=first.wait_s, start_kind=first.kind,
     )  # fmt: skip
 
 

@@ -56,6 +56,7 @@ class Shard:
     first_unparsed: int | None
     lines: int
     notes: tuple[str, ...]
+    keeps_days: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,9 @@ def read_one(
     except OSError as error:
         return replace(source, skipped=f"reading failed ({error.strerror}); copy the file again"), []
     limits = (*plan.notes, *damage.notes, *dict.fromkeys(note for part in parts for note in part.notes))
-    return replace(source, limits=limits + unparsed_note(parts)), [part.digest for part in parts]
+    keeps = min((part.keeps_days for part in parts if part.keeps_days), default=None)
+    told = replace(source, limits=limits + unparsed_note(parts), keeps_days=keeps)
+    return told, [part.digest for part in parts]
 
 
 def bounded(futures: Iterable[Future[Shard]]) -> list[Shard]:
@@ -316,4 +319,5 @@ def counts(parsed: Parsed, rows_: pl.DataFrame | None) -> pl.DataFrame:
 def shard(plan: Plan, number: int, parsed: Parsed, frames: dict[str, pl.DataFrame]) -> Shard:
     """Pack the result of one shard."""
     lines = parsed.in_records + parsed.blank + parsed.unparsed
-    return Shard(stamped(frames, plan.index, number), parsed.first_unparsed, lines, parsed.notes)
+    digest = stamped(frames, plan.index, number)
+    return Shard(digest, parsed.first_unparsed, lines, parsed.notes, parsed.keeps_days)

@@ -1,32 +1,42 @@
-"""The fifteen hypotheses as data, with the commands that would fetch what is missing."""
+"""The fifteen hypotheses as data, with what would tell, what stays open beyond them, and what cannot hold together."""
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from forensics.model.finding import Need
+from forensics.model.finding import Store, Verdict
 
-DATABASE_LOG = "/var/log/postgresql/postgresql-*-main.log"
-WINDOW = re.compile(r"--since '\{since(?:_iso)?\}' --until '\{until(?:_iso)?\}' ")
-"""The window in a command, left out where no instant is known."""
 PATH = Path(__file__).with_name("hypotheses.toml")
+POSITIVE = "positive"
+"""Confirmed or supported, where verdicts are named."""
+FETCHED = ("service_log", "manager", "gateway_log", "redis_log", "postgres_log", "monitor", "stop")
+"""What is fetched by commands that depend on what was read (:mod:`forensics.findings.places`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """One input that would tell, and when to ask for it."""
 
-    need: Need
-    engine: str | None
+    input: str
+    command: str = ""
+    store: Store | None = None
+    """None: it depends on how it is fetched."""
+    fetch: str | None = None
+    """One of :data:`FETCHED`, None where the command is written out."""
+    engine: str | None = None
     """The database that it is asked of (``postgres``, ``mysql``), or null for any."""
-    ongoing: bool
+    given: str | None = None
+    """Asked only where a log of this message format covers the window."""
+    missing: str | None = None
+    """Asked only where no log of this message format does."""
+    ongoing: bool = False
     """Does it help only while the incident is going on?"""
+    settings: bool = False
+    """Does the log hold it only where settings say so?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +51,66 @@ class Hypothesis:
     contradicted_by: tuple[str, ...]
     coverage: str
     """What must cover the window before it is ruled out or without sign."""
+    formats: tuple[str, ...]
+    """Message formats that would answer it: there but silent means that they do not cover the question."""
+    raises: tuple[str, ...]
+    """Hypotheses that bear on it once it is found."""
 
-    def needs(self, engine: str, *, ongoing: bool) -> tuple[Need, ...]:
-        """Return what would tell where the database is ``engine``: first what helps afterwards, then what helps only now."""
-        asked = [item for item in self.wanted if item.engine in (None, engine)]
-        return tuple(
-            item.need
-            for now in (False, True)
-            for item in asked
-            if item.ongoing is now and (ongoing or not now)
-        )
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """A question that stays open although a hypothesis is found."""
+
+    id: str
+    of: str
+    settled_by: str | None
+    """The hypothesis whose confirmation answers it, and whose needs are its own."""
+    formats: tuple[str, ...]
+    restart: tuple[str, ...]
+    """Reasons of a restart for which it is asked; none: any."""
+    wanted: tuple[Wanted, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two conclusions that exclude each other: a hypothesis with some verdicts, or a finding."""
+
+    hypothesis: str | None
+    verdicts: tuple[Verdict, ...]
+    finding: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Two conclusions that cannot both hold, but for one reason of a verdict."""
+
+    one: Side
+    other: Side
+    unless: str | None
+    of: tuple[str, ...] = ()
+    """Path of a value that both findings must share: they speak of the same thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number that several findings tell, each at a path through its values."""
+
+    name: str
+    instant: bool
+    told: tuple[tuple[str, tuple[str, ...]], ...]
+    """Key of the finding, and names of a value and of what it holds."""
+
+
+@cache
+def tables() -> dict[str, list[dict[str, Any]]]:
+    """Return the file's tables."""
+    return tomllib.loads(PATH.read_text(encoding="utf-8"))
 
 
 @cache
 def load() -> tuple[Hypothesis, ...]:
-    """Return all hypotheses in their fixed order."""
-    blocks: list[dict[str, Any]] = tomllib.loads(PATH.read_text(encoding="utf-8"))["hypothesis"]
-    return tuple(
+    """Return all hypotheses in their fixed order; ValueError for a name that is none."""
+    found = tuple(
         Hypothesis(
             block["id"],
             block["title"],
@@ -66,40 +119,93 @@ def load() -> tuple[Hypothesis, ...]:
             tuple(block["supported_by"]),
             tuple(block["contradicted_by"]),
             block["coverage"],
+            tuple(block.get("formats", ())),
+            tuple(block["raises"]),
         )
-        for block in blocks
+        for block in tables()["hypothesis"]
     )
+    known({name for one in found for name in one.raises})
+    return found
+
+
+@cache
+def beyond() -> tuple[Beyond, ...]:
+    """Return what stays open beyond a found hypothesis, the greatest unknown first."""
+    found = tuple(
+        Beyond(
+            block["id"],
+            block["of"],
+            block.get("settled_by"),
+            tuple(block.get("formats", ())),
+            tuple(block.get("restart", ())),
+            tuple(wanted(need) for need in block["needs"]),
+        )
+        for block in tables()["question"]
+    )
+    known({name for one in found for name in (one.of, one.settled_by) if name})
+    return found
+
+
+@cache
+def exclusions() -> tuple[Exclusion, ...]:
+    """Return the pairs of conclusions that exclude each other."""
+    found = tuple(
+        Exclusion(
+            side(block["one"]),
+            side(block["other"]),
+            block.get("unless"),
+            tuple(block["of"].split(".")) if "of" in block else (),
+        )
+        for block in tables()["exclusion"]
+    )
+    known({each.hypothesis for one in found for each in (one.one, one.other) if each.hypothesis})
+    return found
+
+
+@cache
+def quantities() -> tuple[Quantity, ...]:
+    """Return the numbers that several findings tell."""
+    return tuple(
+        Quantity(block["name"], bool(block.get("instant")), tuple(map(path, block["told"])))
+        for block in tables()["quantity"]
+    )
+
+
+def known(names: set[str]) -> None:
+    """Refuse names of hypotheses that there are not."""
+    if strange := names - {block["id"] for block in tables()["hypothesis"]}:
+        raise ValueError(f"{PATH.name} names no hypothesis {', '.join(sorted(strange))}")
+
+
+def side(block: dict[str, Any]) -> Side:
+    """Return one side of an exclusion; ValueError for a verdict that is none, or a side that names nothing."""
+    if ("finding" in block) == ("hypothesis" in block):
+        raise ValueError(f"{PATH.name}: a side is a hypothesis or a finding, {block} is not")
+    verdicts: list[Verdict] = []
+    for name in block.get("verdicts", ()):
+        verdicts += (Verdict.CONFIRMED, Verdict.SUPPORTED) if name == POSITIVE else (Verdict(name),)
+    return Side(block.get("hypothesis"), tuple(verdicts), block.get("finding"))
+
+
+def path(text: str) -> tuple[str, tuple[str, ...]]:
+    """Take ``section.name.value.part`` apart: a finding's key has two parts."""
+    section, name, *values = text.split(".")
+    return f"{section}.{name}", tuple(values)
 
 
 def wanted(need: dict[str, Any]) -> Wanted:
-    """Return one row of ``hypothesis.needs``."""
+    """Return one row of ``needs``; ValueError where it says neither how it is fetched nor where it lies."""
+    fetch = need.get("fetch")
+    if (fetch is None) == ("command" not in need or "store" not in need) or fetch not in (None, *FETCHED):
+        raise ValueError(f"{PATH.name}: {need['input']!r} has a known fetch, or a command and a store")
     return Wanted(
-        Need(need["input"], need["command"], need["expires"]), need.get("engine"), bool(need.get("ongoing"))
+        need["input"],
+        need.get("command", ""),
+        Store(need["store"]) if "store" in need else None,
+        fetch,
+        need.get("engine"),
+        need.get("with"),
+        need.get("without"),
+        bool(need.get("ongoing")),
+        bool(need.get("settings")),
     )
-
-
-def fill(needs: tuple[Need, ...], *, unit: str, container: str, since: int, until: int) -> tuple[Need, ...]:
-    """Put unit, container and window into commands; journalctl understands ``2026-09-09 12:42:26 UTC``."""
-    if until <= 0:
-        bare = tuple(Need(need.input, WINDOW.sub("", need.command), need.expires) for need in needs)
-        return tuple(
-            Need(
-                need.input,
-                replace(need.command, {"unit": unit, "container": container, "database_log": DATABASE_LOG}),
-                need.expires,
-            )
-            for need in bare
-        )
-    start, end = (dt.datetime.fromtimestamp(us // 1_000_000, dt.UTC) for us in (since, until))
-    values = {
-        "unit": unit, "container": container, "since": f"{start:%Y-%m-%d %H:%M:%S} UTC", "until": f"{end:%Y-%m-%d %H:%M:%S} UTC",
-        "since_iso": f"{start:%Y-%m-%dT%H:%M:%SZ}", "until_iso": f"{end:%Y-%m-%dT%H:%M:%SZ}", "database_log": DATABASE_LOG,
-    }  # fmt: skip
-    return tuple(Need(need.input, replace(need.command, values), need.expires) for need in needs)
-
-
-def replace(command: str, values: dict[str, str]) -> str:
-    """Fill placeholders; other braces stay as they are."""
-    for name, value in values.items():
-        command = command.replace(f"{{{name}}}", value)
-    return command

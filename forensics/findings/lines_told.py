@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from forensics.findings.signals import MINUTE, SECOND
-from forensics.findings.weighing import KILLED_US, late
+from forensics.findings.weighing.machine import KILLED_US
+from forensics.findings.weighing.neighbours import late
 from forensics.model.facts import Delays, Events, Failures, Probes, Workers
 from forensics.model.finding import Finding, Grade
 from forensics.model.source import Ref

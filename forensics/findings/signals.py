@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.model import names
 from forensics.model.facts import (
     Coverage,
     FailureGroup,
@@ -50,13 +51,7 @@ WHOLE = 0.9
 """Share of the longest log of a service's replicas from which another one's is as good."""
 
 
-REPLICA = r"([^\d._-])[-_.]\d{1,3}$"
-"""The number of a replica behind the name of its service, with the character before it."""
-
-
-def replica_of(service: str) -> str:
-    """Return the name of a service without the number of its replica: ``worker-3`` and ``worker_3`` are ``worker``."""
-    return re.sub(REPLICA, r"\1", service)
+REPLICA, replica_of = names.REPLICA, names.replica_of
 
 
 @dataclass(frozen=True)

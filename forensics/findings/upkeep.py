@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from forensics.findings.hypotheses import Wanted
 from forensics.findings.lock_waits import apart
+from forensics.findings.needs import needs_of
 from forensics.findings.signals import MINUTE
 from forensics.model.facts import Coverage, Failures, Upkeeps
-from forensics.model.finding import Finding, Grade, Need
+from forensics.model.finding import Expiry, Finding, Grade, Need, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +31,11 @@ STALLED_S = 1.0
 LONGER = 10.0
 LONG_S = 60.0
 """Autovacuum of a table for as long as this can be felt on its disk."""
+KEPT = Expiry(Store.FILES, "kept")
 SETTINGS = {
-    "checkpoint": Need("log_checkpoints = on in the server's settings, for the next time", "psql -XAtc 'show log_checkpoints'", ""),
+    "checkpoint": Need("log_checkpoints = on in the server's settings, for the next time", "psql -XAtc 'show log_checkpoints'", KEPT),
     "autovacuum": Need(
-        "log_autovacuum_min_duration = 0 in the server's settings, for the next time", "psql -XAtc 'show log_autovacuum_min_duration'", ""
+        "log_autovacuum_min_duration = 0 in the server's settings, for the next time", "psql -XAtc 'show log_autovacuum_min_duration'", KEPT
     ),
 }  # fmt: skip
 """What makes the server log its own work; from PostgreSQL 15 on, checkpoints and what autovacuum takes ten minutes for are logged unless told otherwise."""
@@ -40,11 +43,7 @@ UNSAID = ("app_error", "http_error")
 """Families of failures that say nothing of what was waited for."""
 ELSEWHERE = ("redis", "broker")
 """Families begin so whose failures are those of another server."""
-COVERING = Need(
-    "the server's log over the whole incident",
-    "sudo cp /var/log/postgresql/postgresql-*-main.log .",
-    "when the server's log is rotated away",
-)
+COVERING = Wanted("the server's log over the whole incident", fetch="postgres_log")
 
 
 def more_often(one: Upkeep) -> bool:
@@ -145,7 +144,8 @@ def unknown(signals: Signals, service: str, kinds: list[str], logged: list[str])
     """Say that a server's log does not tell of some kinds of work, and which settings, or which log, would tell."""
     cover = signals.facts[Coverage].of(service)
     refs = (cover.first_ref, cover.last_ref) if cover else ()
-    needs = tuple(dict.fromkeys(COVERING if kind in logged else SETTINGS[kind] for kind in kinds))
+    wanted = needs_of(signals, (COVERING,)) if set(kinds) & set(logged) else ()
+    needs = (*wanted, *(SETTINGS[kind] for kind in kinds if kind not in logged))
     values = {"service": service, "kinds": kinds, "covers": signals.covers(service)}
     return Finding("upkeep.unknown", "not_determined", Grade.NOT_DETERMINED, values, refs, needs=needs)
 

@@ -16,7 +16,7 @@ BUFFERED_US = 2 * SECOND
 """Delay from which a line counts as having lain in a buffer."""
 LINES = 20
 """Lines that must show both times."""
-PLACED = ("hits", "failed", "calls")
+PLACED = ("hits", "failed", "slow", "calls")
 MOVED = ("ts", "began", "ended")
 KEYS = ["source", "service"]
 

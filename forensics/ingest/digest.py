@@ -14,7 +14,7 @@ import polars as pl
 from forensics.formats import heads
 from forensics.formats.postgres_session import from_prefix
 from forensics.ingest.understand import route, template
-from forensics.model.schema import FRAMES, QUARTER
+from forensics.model.schema import FRAMES, QUARTER, ROWS_PER_MINUTE, SLOW_MS
 
 if TYPE_CHECKING:
     from forensics.signatures import Matcher
@@ -25,10 +25,6 @@ ARRIVALS_PER_MINUTE = 12
 """A client that asks for one route more often than this within a minute is no probe."""
 HITS_PER_MINUTE = 2000
 """Rows kept per signature and minute; counts stay exact beyond it."""
-ROWS_PER_MINUTE = 120
-"""Rows kept per route or operation and minute, for requests that failed and calls that were slow."""
-SLOW_MS = 1000.0
-"""An outgoing call is kept from this duration on."""
 SERVER_LOGS = ("postgres", "postgres_epoch")
 """Formats whose prefix may name whose session a line is about."""
 PROBE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
@@ -83,11 +79,12 @@ def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
 
 
 def asked(requests: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Return what requests say: counts per route, those that failed, and when seldom ones came."""
+    """Return what requests say: counts per route, those that failed or took long, and when seldom ones came."""
     failed = requests.filter(pl.col("status") >= 500)
     return {
         "routes": routes(requests),
         "failed": failed.filter(pl.int_range(pl.len()).over("service", "route", "minute") < ROWS_PER_MINUTE),
+        "slow": slow(requests),
         **arrivals(requests),
     }
 
@@ -193,8 +190,18 @@ def lags(dated: pl.DataFrame) -> pl.DataFrame:
 def routes(requests: pl.DataFrame) -> pl.DataFrame:
     """Count requests per route, status and minute."""
     return requests.group_by("service", "naive", "minute", "method", "route", "status").agg(
-        *spans(), slowest_ms=pl.col("duration_ms").max()
+        *spans(),
+        slowest_ms=pl.col("duration_ms").max(),
+        timed=pl.col("duration_ms").count(),
+        slow=(pl.col("duration_ms") >= SLOW_MS).sum(),
     )
+
+
+def slow(requests: pl.DataFrame) -> pl.DataFrame:
+    """Keep requests that took long and did not fail, with their duration."""
+    answered = (pl.col("status") < 500).fill_null(value=True)
+    rows = requests.filter(answered & (pl.col("duration_ms") >= SLOW_MS))
+    return rows.filter(pl.int_range(pl.len()).over("service", "route", "minute") < ROWS_PER_MINUTE)
 
 
 def templates(dated: pl.DataFrame) -> pl.DataFrame:

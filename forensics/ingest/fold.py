@@ -16,13 +16,12 @@ from forensics.ingest.digest import (
     ARRIVALS_PER_MINUTE,
     HITS_PER_MINUTE,
     MINUTE,
-    ROWS_PER_MINUTE,
     SECOND,
     STREAM,
     smallest,
 )
 from forensics.model.digest import Digest, Evidence
-from forensics.model.schema import FRAMES, KEYS
+from forensics.model.schema import FRAMES, KEYS, ROWS_PER_MINUTE
 from forensics.model.source import Lines, Source, Zone
 
 if TYPE_CHECKING:
@@ -194,6 +193,7 @@ def capped(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
         "last_us": pl.col("last_us").max(),
         "slowest_ms": pl.col("slowest_ms").max(),
     }
+    sums |= {"timed": pl.col("timed").sum(), "slow": pl.col("slow").sum()}
     sums |= {"first_line": pl.col("first_line").min(), "last_line": pl.col("last_line").max()}
     for name in ("seconds", "routes", "templates", "hit_counts", "processes", "formats"):
         frame = frames[name].drop("shard")
@@ -215,6 +215,7 @@ def capped(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     for name, keys, limit in (
         ("hits", ["service", "signature"], HITS_PER_MINUTE),
         ("failed", ["service", "route"], ROWS_PER_MINUTE),
+        ("slow", ["service", "route"], ROWS_PER_MINUTE),
         ("calls", ["service", "op"], ROWS_PER_MINUTE),
         ("quick_calls", ["service", "op"], ARRIVALS_PER_MINUTE),
     ):

@@ -503,6 +503,8 @@ class Series:
     """The last result of any target in the same source: a series that ends before it was no longer asked, or is frozen."""
     long_runs: tuple[LongRun, ...] = ()
     """Results that came late because their own run took longer than the beat."""
+    asks: tuple[str | None, str | None] | None = None
+    """Method and route that it asks for, where the service saw it."""
 
     def at(self, *states: str) -> tuple[Due, ...]:
         """Return the dues of some states."""
@@ -594,6 +596,9 @@ class Incident:
     end_ref: Ref | None = None
     start_wait_s: float | None = None
     """Length of the wait that was subtracted to place the start, None when nothing was."""
+    start_kind: str = "failure"
+    """What places the start: the first ``failure``, the last line before a ``silence``, the first ``probe`` not answered, a ``stop`` that was asked
+    for, or the ``end`` of a process."""
 
 
 TRIFLE = 0.2
@@ -907,6 +912,22 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
+class Ratio:
+    """How much more often inside than outside, with the interval that holds the true ratio in 95 of 100 cases."""
+
+    value: float | None
+    """None: there was none outside."""
+    low: float
+    high: float | None
+    """None: no upper bound."""
+
+    @property
+    def says(self) -> str:
+        """``more`` or ``less`` where chance alone does not explain the difference, else ``alike``."""
+        return "more" if self.low > 1 else "less" if self.high is not None and self.high < 1 else "alike"
+
+
+@dataclass(frozen=True, slots=True)
 class Noise:
     """One message template inside and outside the incidents."""
 
@@ -920,6 +941,8 @@ class Noise:
     expected: float
     verdict: str
     ref: Ref
+    ratio: Ratio | None = None
+    """Rate inside against that outside; None where one of the two spans is not covered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -939,6 +962,8 @@ class FailedRoute:
     status: int
     count: int
     ref: Ref
+    probe: bool = False
+    """Requests of a periodic probe, behind which no user waits."""
 
 
 EDGE_S = 5
@@ -961,7 +986,38 @@ class Impact:
     completed_between: int = 0
     """Of the completed ones, those that are not within :data:`EDGE_S` of the window's start or end."""
     failed: int = 0
-    """Requests that failed, each once although a proxy and the service behind it both tell of it."""
+    """Requests that failed, each once although a proxy and the service behind it both tell of it; those of probes left out."""
+    probes_failed: int = 0
+    """The same of periodic probes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlowService:
+    """Requests inside the primary incident that took longer than their routes' requests usually do, and did not fail."""
+
+    service: str
+    n: int
+    at_least: bool
+    """Were there more in a minute than are kept one by one?"""
+    timed: int
+    """Requests in the minutes of the incident whose lines state a duration."""
+    slowest_s: float
+    median_s: float
+    """Of the slow ones."""
+    routes: int
+    outside: int
+    """As slow on the same routes outside of incidents."""
+    refs: tuple[Ref, ...]
+    """The slowest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlowRequests:
+    """Slow requests per service, the one with most first; a service whose lines state no duration is not among them."""
+
+    items: tuple[SlowService, ...]
+    from_s: float
+    """Duration from which a request counts as slow."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,13 +48,47 @@ GRADE_OF = {
 """Verdicts and grades say the same on two scales."""
 
 
+class Store(StrEnum):
+    """Where an input lies that was not given; the one that loses it soonest comes first."""
+
+    LIVE = "live"
+    """State of a running program: the next instant has another."""
+    EVENTS = "events"
+    """Events that an orchestrator keeps for an hour, or the last few hundred of."""
+    COUNTERS = "counters"
+    """Counters and short histories in a server's memory."""
+    CONTAINER_LOG = "container_log"
+    JOURNAL = "journal"
+    SERVER_LOG = "server_log"
+    SYSSTAT = "sysstat"
+    MONITOR = "monitor"
+    FILES = "files"
+    """Settings and other files, which stay until somebody changes them."""
+
+
+URGENCY = {store: rank for rank, store in enumerate(Store)}
+"""Stores by how soon they lose what they hold, the soonest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """What will delete an input, and what those that were given say of whether it is still there."""
+
+    store: Store
+    state: str = "unknown"
+    """``now`` (it tells of this instant alone), ``partly_gone``, ``at_risk`` (something of it was deleted, or its time is nearly over), ``gone``
+    (older than any usual retention), ``kept`` (its retention reaches further) or ``unknown``."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """What its statement, ``expires.<store>``, tells beside that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
     """An input that would tell, the read-only command that fetches it, and what may soon delete it."""
 
     input: str
     command: str
-    expires: str
+    expires: Expiry
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +141,18 @@ class OpenQuestion:
     """``not given``, ``unreadable`` or ``does not cover``."""
     needs: tuple[Need, ...]
     hypothesis: str | None = None
+    what: str = ""
+    """Its name in the summary: that of a hypothesis, or of what stays open beyond a found one."""
+    bears: int | None = None
+    """How much it matters for what was found, 0 most; None: it does not bear on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two conclusions of one run that cannot both hold: statement and values."""
+
+    key: str
+    values: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +187,4 @@ class Diagnosis:
     open_questions: tuple[OpenQuestion, ...]
     actions: tuple[Action, ...]
     timeline: tuple[Moment, ...]
-    contradictions: tuple[str, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()

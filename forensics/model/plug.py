@@ -47,6 +47,8 @@ class Parsed:
     unparsed: int = 0
     first_unparsed: int | None = None
     notes: tuple[str, ...] = ()
+    keeps_days: int | None = None
+    """How many days a monitor keeps its results, by its own settings."""
 
 
 @dataclass(frozen=True, slots=True)

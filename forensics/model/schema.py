@@ -39,6 +39,11 @@ QUARTER = 900_000_000
 """Microseconds of a unit of ``quarter`` and ``usual``: zones differ by quarters of an hour, so what remains of a difference without a
 zone is a delay."""
 
+ROWS_PER_MINUTE = 120
+"""Rows kept per route or operation and minute, for requests that failed or were slow and calls that were slow."""
+SLOW_MS = 1000.0
+"""A request or an outgoing call is kept with its duration from this one on: who waits for longer notices (Nielsen, Response Times, 1993)."""
+
 KEYS: dict[str, pl.DataType] = {"source": pl.UInt16(), "shard": pl.UInt32()}
 """Where a row of a digest came from."""
 
@@ -111,6 +116,8 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "status": pl.Int16(),
         "n": pl.UInt32(),
         "slowest_ms": pl.Float64(),
+        "timed": pl.UInt32(),
+        "slow": pl.UInt32(),
         "first_line": pl.UInt32(),
         "last_line": pl.UInt32(),
     },
@@ -144,6 +151,22 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "agent": pl.String(),
     },
     "failed": {
+        "service": pl.String(),
+        "naive": pl.Boolean(),
+        "ts": pl.Int64(),
+        "method": pl.String(),
+        "route": pl.String(),
+        "status": pl.Int16(),
+        "client": pl.String(),
+        "duration_ms": pl.Float64(),
+        "began": pl.Int64(),
+        "ended": pl.Int64(),
+        "own_us": pl.Int64(),
+        "own_naive": pl.Boolean(),
+        "arrived": pl.Int64(),
+        "line": pl.UInt32(),
+    },
+    "slow": {
         "service": pl.String(),
         "naive": pl.Boolean(),
         "ts": pl.Int64(),
@@ -323,6 +346,9 @@ told of a process. Begin of the transaction and of the state: instants in UTC (`
 (``xact_s``, ``state_s``). ``blocked_by`` has process ids with commas. A query that groups sessions gives a row for each group, without a process id:
 ``count`` is how many it stands for (null: one), ``mixed`` whether processes of the server may be among them. ``group`` is whose they
 are ``by`` the first that was asked for of ``application``, ``user``, ``database`` and ``address``.
+
+``routes`` counts requests: those whose line states a duration (``timed``), and of them those of :data:`SLOW_MS` or more (``slow``), which ``slow``
+has one by one unless they failed.
 
 ``poolers`` has one row per pool (``database/user``) of a pooler in each snapshot: clients with a server and clients that wait for one, the longest
 of these waits so far, servers at work and at rest, and the ``size`` that the pool may have.

@@ -48,6 +48,8 @@ class Source:
     """Why the input was not read, with the remedy; None when it was."""
     choice: str = ""
     """How it was recognised: the score, and the nearest other format."""
+    keeps_days: int | None = None
+    """How many days a monitor keeps its results, by its own settings."""
     precision: str = ""
     """Unit in which all its times are whole: ``s``, ``ms`` or ``us``."""
     streams: tuple[str, ...] = ()

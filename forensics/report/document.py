@@ -26,6 +26,7 @@ from forensics.model.facts import (
     Samples,
     Sessions,
     Silences,
+    SlowRequests,
     Stalls,
     Watch,
 )
@@ -71,10 +72,23 @@ def build(case: Case, *, redact: bool = True, masks: Masker | None = None) -> di
     document["options"]["redact"] = redact
     masks = (masks or masker(case)) if redact else None
     if masks:
-        document = cast("dict[str, Any]", masks.document(document))
+        plain, document = document, cast("dict[str, Any]", masks.document(document))
+        mark_pseudonyms(plain, document)
     for entry in document["evidence"]:
         entry["text"] = entry["text"][:QUOTED]
     return document | {"masked": masks.counted() if masks else None}
+
+
+def mark_pseudonyms(plain: Any, shown: Any) -> None:
+    """Mark the commands of needs that masking changed: whoever pastes one has to put the real names in."""
+    if isinstance(plain, list):
+        for one, other in zip(plain, shown, strict=True):
+            mark_pseudonyms(one, other)
+    elif isinstance(plain, dict):
+        if "command" in plain and "store" in plain:
+            shown["masked"] = plain["command"] != shown["command"]
+        for key, value in plain.items():
+            mark_pseudonyms(value, shown[key])
 
 
 def context(case: Case, document: dict[str, Any], masks: Masker | None) -> dict[str, list[tuple[int, str]]]:
@@ -195,6 +209,9 @@ class Builder(Drawn):
                     "outside_per_hour": n.outside_per_hour,
                     "inside": n.inside,
                     "outside": n.outside,
+                    "ratio": n.ratio.value if n.ratio else None,
+                    "ratio_low": n.ratio.low if n.ratio else None,
+                    "ratio_high": n.ratio.high if n.ratio else None,
                     "verdict": n.verdict,
                 }
                 for n in case.facts[Background].items
@@ -209,7 +226,7 @@ class Builder(Drawn):
             "chart": self.chart(),
             "charts": [],
             "unfilled": self.unfilled(findings),
-            "contradictions": list(case.diagnosis.contradictions),
+            "contradictions": self.contradictions(),
         }
 
     def title(self) -> str:
@@ -501,8 +518,13 @@ class Builder(Drawn):
         """Return who was hit."""
         found = self.case.facts[Impact]
         return {
-            "requests_failed": [{"service": r.service, "method": r.method, "route": r.route, "status": r.status, "count": r.count} for r in found.routes],
-            "clients": len(found.clients) if found.routes else None, "completed": found.completed,
+            "requests_failed": [{"service": r.service, "method": r.method, "route": r.route, "status": r.status, "count": r.count, "probe": r.probe} for r in found.routes],
+            "clients": len(found.clients) if found.failed else None, "completed": found.completed, "failed": found.failed, "probes_failed": found.probes_failed,
+            "slow": [
+                {"service": s.service, "count": s.n, "bound": "at_least" if s.at_least else "exact", "from_s": self.case.facts[SlowRequests].from_s, "slowest_s": s.slowest_s,
+                 "median_s": s.median_s, "routes": s.routes, "timed": s.timed}
+                for s in self.case.facts[SlowRequests].items
+            ],
         }  # fmt: skip
 
     def timeline(self) -> list[dict[str, Any]]:
@@ -534,12 +556,23 @@ class Builder(Drawn):
         capital = key.startswith("why.") and self.words.opens_with_words(key)
         return text[:1].upper() + text[1:] if capital else text
 
-    def needs(self, items: Iterable[Need]) -> list[dict[str, str]]:
-        """Return needs as JSON values; a command is the same in every language."""
+    def needs(self, items: Iterable[Need]) -> list[dict[str, Any]]:
+        """Return needs as JSON values, what is lost soonest first; a command is the same in every language."""
         return [
-            {"input": self.text(item.input), "command": item.command, "expires": self.text(item.expires)}
+            {
+                "input": self.text(item.input),
+                "command": item.command,
+                "expires": self.words.say(f"expires.{item.expires.store}", item.expires.values),
+                "store": item.expires.store.value,
+                "state": item.expires.state,
+                "masked": False,
+            }
             for item in items
         ]
+
+    def contradictions(self) -> list[str]:
+        """Say which conclusions cannot both hold."""
+        return [self.words.say(one.key, one.values) for one in self.case.diagnosis.contradictions]
 
     def not_determined(self) -> list[dict[str, Any]]:
         """Return the open questions; hypotheses that need the same input are asked together."""

@@ -50,7 +50,7 @@ STORY = (
     ("note",),
 )
 """Kinds of the timeline's rows, from those that carry the story to those that other sections tell."""
-KEPT = frozenset({"summary", "times", "timeline", "mechanism", "ruled_out", "alert"})
+KEPT = frozenset({"summary", "times", "timeline", "mechanism", "ruled_out", "alert", "not_determined"})
 """Sections that are shortened last."""
 
 NOTICE = re.compile(r"(?!- )[^\d`|]*(\d[\d.,]*)[^`|]*`--evidence FILE`")

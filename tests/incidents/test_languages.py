@@ -194,9 +194,10 @@ def test_no_statement_blames(tag: str) -> None:
 def hypotheses() -> list[str]:
     """Return the texts of all hypotheses."""
     path = Path(forensics.__file__).parent / "findings" / "hypotheses.toml"
-    blocks = tomllib.loads(path.read_text(encoding="utf-8"))["hypothesis"]
-    return [block["title"] for block in blocks] + [
-        need[key] for block in blocks for need in block["needs"] for key in ("input", "expires")
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    blocks = [*tables["hypothesis"], *tables["question"]]
+    return [block["title"] for block in tables["hypothesis"]] + [
+        need["input"] for block in blocks for need in block["needs"]
     ]
 
 

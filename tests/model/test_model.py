@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forensics.model.digest import Digest, stamped, total
 from forensics.model.errors import DefinitionError, ForensicsError, UnreadableError, UsageError
 from forensics.model.facts import Coverage, Facts, Incident, Incidents
-from forensics.model.finding import GRADE_OF, Finding, Grade, Need, Verdict
+from forensics.model.finding import GRADE_OF, Expiry, Finding, Grade, Need, Store, Verdict
 from forensics.model.schema import FRAMES, KEYS, conform, empty
 from forensics.model.signature import convert
 from forensics.model.source import Ref, Source
@@ -85,7 +85,10 @@ class TestFinding:
         """Evidence, or an input that would tell, makes it a claim."""
         assert Finding("x", "impact", Grade.VERIFIED, refs=(Ref(0, 1),)).refs == (Ref(0, 1),)
         assert Finding(
-            "x", "impact", Grade.NOT_DETERMINED, needs=(Need("kernel log", "journalctl -k", "vacuum"),)
+            "x",
+            "impact",
+            Grade.NOT_DETERMINED,
+            needs=(Need("kernel log", "journalctl -k", Expiry(Store.JOURNAL)),),
         ).needs
 
     def test_absence_needs_a_scope(self) -> None:

@@ -63,11 +63,14 @@ def of_templates() -> Iterator[tuple[str | None, tuple[str, ...]]]:
 def of_data() -> set[str]:
     """Return the texts of hypotheses and signatures."""
     found = set()
-    for block in tomllib.loads((CODE / "findings/hypotheses.toml").read_text(encoding="utf-8"))["hypothesis"]:
+    tables = tomllib.loads((CODE / "findings/hypotheses.toml").read_text(encoding="utf-8"))
+    found |= {need["input"] for block in tables["question"] for need in block["needs"]}
+    found |= {block["name"] for block in tables["quantity"]}
+    for block in tables["hypothesis"]:
         found |= {
             block["title"],
             block["scope"],
-            *(n[key] for n in block["needs"] for key in ("input", "expires")),
+            *(need["input"] for need in block["needs"]),
         }
     for path in (CODE / "signatures").glob("*.toml"):
         found |= {

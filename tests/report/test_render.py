@@ -289,14 +289,15 @@ def test_templates_that_were_there_need_two_for_a_table() -> None:
     document = example.founding()
     old = document["background"][0]
     gone = old | {"template": "gone", "inside_per_hour": 0.0, "verdict": "vanished"}
+    gone |= {"ratio": 0.0, "ratio_low": 0.0, "ratio_high": 0.07}
     fresh = [old | {"template": "fresh", "verdict": verdict} for verdict in ("new", "risen")]
     one, two = ([old, *fresh], [old, gone, *fresh])
 
     assert rows(section(render.markdown(document | {"background": one}), "Pre-existing noise")) == []
     noise = section(render.markdown(document | {"background": two}), "Pre-existing noise")
     assert [row.split("|")[2:] for row in rows(noise)] == [
-        ["60.1", "59.7", "pre-existing", ""],
-        ["0", "59.7", "vanished", ""],
+        ["60.1", "59.7", "\N{EN DASH}", "pre-existing", ""],
+        ["0", "59.7", "0 times (0 to 0.07)", "vanished", ""],
     ]
 
 

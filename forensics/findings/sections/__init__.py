@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from forensics.findings import upkeep
 from forensics.findings.lines_told import told
+from forensics.findings.questions import greatest
 from forensics.findings.sections.alert import alert
 from forensics.findings.sections.clues import clues
 from forensics.findings.sections.impact import impact
@@ -18,14 +19,16 @@ from forensics.findings.sections.times import times
 
 if TYPE_CHECKING:
     from forensics.findings.signals import Signals
-    from forensics.model.finding import Finding, Judgement
+    from forensics.model.finding import Finding, Judgement, OpenQuestion
 
 
-def all_findings(signals: Signals, judgements: tuple[Judgement, ...]) -> tuple[Finding, ...]:
-    """Return every finding in the order of sections."""
+def all_findings(
+    signals: Signals, judgements: tuple[Judgement, ...], asked: tuple[OpenQuestion, ...]
+) -> tuple[Finding, ...]:
+    """Return every finding in the order of sections; the summary names the greatest of the open questions."""
     verdicts = {judgement.id: judgement for judgement in judgements}
     makers = (
-        summary(signals, verdicts),
+        summary(signals, verdicts, greatest(asked)),
         times(signals),
         impact(signals),
         mechanism(signals, verdicts),

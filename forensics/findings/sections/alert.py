@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from forensics.findings.primary import edge_refs
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from forensics.findings.signals import Signals
     from forensics.model.facts import Detectability, Series
 
+HEALTH = re.compile(r"(?i)health|ready|alive|ping|status")
+"""Routes that monitors ask for."""
 TIMES = "\N{MULTIPLICATION SIGN}"
 GREEN = 2
 """Answered checks inside an incident from which one is said not to see it."""
@@ -108,6 +111,26 @@ def detectable(signals: Signals) -> Iterator[Finding]:
             if due.ref
         )
         yield Finding("alert.detectability", "alert", Grade.DERIVED, {"item": item}, refs, formula=rule(item))
+    yield from undetermined(signals)
+
+
+def undetermined(signals: Signals) -> Iterator[Finding]:
+    """Tell what is known of a monitor whose timeout or rule is not, and what would tell the rest.
+
+    Of several targets with one beat the first speaks for all; what a service saw of probes speaks only where no monitor's results do.
+    """
+    known = {round(item.period_s) for item in signals.facts[Watch].detectability}
+    every = signals.facts[Probes].series
+    monitors = [series for series in every if series.seen_by == "monitor"]
+    for series in monitors or [series for series in every if series.gaps or HEALTH.search(series.name)][:1]:
+        refs = tuple(due.ref for due in series.dues[:2] if due.ref)
+        if round(series.period_s) in known or (series.timeout_s and series.alert_after) or not refs:
+            continue
+        known.add(round(series.period_s))
+        # An unknown rule takes one failure or more, an unknown timeout is longer than nothing.
+        below = round(((series.alert_after or 1) - 1) * series.period_s + (series.timeout_s or 0), 1)
+        values = {"series": series, "below": below or None}
+        yield Finding("alert.undetermined", "alert", Grade.DERIVED, values, refs)
 
 
 def rule(item: Detectability) -> str:

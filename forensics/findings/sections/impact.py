@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forensics.findings.primary import calls_given_up, completed, coverage_refs, lossy, places
-from forensics.model.facts import EDGE_S, Impact
+from forensics.model.facts import EDGE_S, Impact, SlowRequests
 from forensics.model.finding import Finding, Grade
 
 if TYPE_CHECKING:
@@ -13,28 +13,33 @@ if TYPE_CHECKING:
 
     from forensics.findings.signals import Signals
 
+SLOW_SERVICES = 2
+"""Services whose slow requests are told: a service and the proxy before it."""
+
 
 def impact(signals: Signals) -> Iterator[Finding]:
     """Say who was hit and what went on working."""
     if signals.primary is None:
         return
     found = signals.facts[Impact]
-    told = sum(route.count for route in found.routes)
-    if found.routes:
-        refs = tuple(route.ref for route in found.routes[:3])
+    users = [route for route in found.routes if not route.probe]
+    told = sum(route.count for route in users)
+    if users:
+        refs = tuple(route.ref for route in users[:3])
         yield Finding(
             "impact.failed",
             "impact",
             Grade.VERIFIED,
             {
                 "count": found.failed,
-                "routes": len({(route.method, route.route) for route in found.routes}),
-                "tellers": sorted({route.service for route in found.routes}) if told > found.failed else [],
+                "routes": len({(route.method, route.route) for route in users}),
+                "tellers": sorted({route.service for route in users}) if told > found.failed else [],
                 "clients": len(found.clients),
                 "lossy": lossy(signals),
             },
             refs,
         )
+    yield from probes_failed(signals)
     if found.completed and found.completed_refs:
         yield Finding(
             "impact.completed",
@@ -43,6 +48,7 @@ def impact(signals: Signals) -> Iterator[Finding]:
             {"n": found.completed, "between": found.completed_between, "edge": EDGE_S},
             found.completed_refs,
         )
+    yield from slow(signals)
     if found.calls_failed:
         rows = calls_given_up(signals)
         yield Finding(
@@ -60,7 +66,7 @@ def impact(signals: Signals) -> Iterator[Finding]:
             {"n": found.calls_late, "slowest": found.slowest_call_s},
             found.call_refs,
         )
-    if not found.routes and not found.calls_failed and coverage_refs(signals):
+    if not users and not found.calls_failed and coverage_refs(signals):
         yield Finding(
             "impact.none_logged",
             "impact",
@@ -69,3 +75,26 @@ def impact(signals: Signals) -> Iterator[Finding]:
             coverage_refs(signals),
             scope="access lines of the sources given; a request without a line is not seen",
         )
+
+
+def probes_failed(signals: Signals) -> Iterator[Finding]:
+    """Tell failed requests of periodic probes from those of users."""
+    found = signals.facts[Impact]
+    rows = [route for route in found.routes if route.probe]
+    if rows:
+        values = {
+            "n": found.probes_failed,
+            "users": bool(found.failed),
+            "routes": sorted({f"{row.method} {row.route}" if row.method else row.route for row in rows}),
+            "lossy": lossy(signals),
+        }
+        refs = tuple(row.ref for row in rows[:3])
+        yield Finding("impact.probes_failed", "impact", Grade.DERIVED, values, refs)
+
+
+def slow(signals: Signals) -> Iterator[Finding]:
+    """Count requests that were answered late, where access lines state how long each took."""
+    found = signals.facts[SlowRequests]
+    for one in found.items[:SLOW_SERVICES]:
+        values = {"slow": one, "from_s": found.from_s}
+        yield Finding("impact.slow", "impact", Grade.VERIFIED, values, one.refs)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.findings import activity, capacity, lock_waits
-from forensics.findings.needs import refused_needs
 from forensics.findings.primary import (
     calls_given_up,
     completed,
@@ -25,16 +24,15 @@ from forensics.findings.primary import (
 )
 from forensics.findings.signals import replica_of
 from forensics.model.facts import EDGE_S, Coverage, Failures, Impact, Probes, Samples, Sessions, Watch
-from forensics.model.finding import Finding, Grade, Judgement, Need, Verdict
+from forensics.model.finding import Finding, Grade, Judgement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
+    from forensics.model.finding import OpenQuestion
     from forensics.model.source import Ref
 
-ASK_BEYOND = {"app_pool_exhausted": "holder", "db_slots_exhausted": "slots", "redis_failed": "redis"}
-"""What stays open although a mechanism is found: who held it, or why it did not answer."""
 CAUSES = (
     "db_slots_exhausted",
     "db_slow_or_locked",
@@ -46,8 +44,10 @@ CAUSES = (
 """What is named as the mechanism where no pool ran out and nothing stood still: what is confirmed first."""
 
 
-def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
-    """Say in a few sentences what matters most."""
+def summary(
+    signals: Signals, verdicts: dict[str, Judgement], unknown: OpenQuestion | None
+) -> Iterator[Finding]:
+    """Say in a few sentences what matters most; ``unknown`` is the greatest of the open questions."""
     incident = signals.primary
     if incident is None:
         yield from quiet(signals)
@@ -73,9 +73,9 @@ def summary(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Findin
             {"gap": gaps[0], "n": len(gaps[0].inside) + len(gaps[0].overlapping)},
             gaps[0].refs,
         )
-    key, needs = greatest_unknown(signals, verdicts)
-    if key:
-        yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, {"what": key}, needs=needs[:1])
+    if unknown is not None:
+        what = {"what": unknown.what}
+        yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, what, needs=unknown.needs[:1])
 
 
 def gave_up(signals: Signals) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def gave_up(signals: Signals) -> dict[str, Any]:
 
 def hit_services(signals: Signals) -> str:
     """Return whose requests failed: the service that the report is about where any did, else those whose log shows some."""
-    named = {route.service for route in signals.facts[Impact].routes}
+    named = {route.service for route in signals.facts[Impact].routes if not route.probe}
     if not named or signals.unit in named:
         return signals.unit
     return ", ".join(sorted({replica_of(name) for name in named}))
@@ -191,20 +191,3 @@ def summary_verdict(verdicts: dict[str, Judgement]) -> Iterator[Finding]:
                 grade = Grade.VERIFIED if verdict is Verdict.CONFIRMED else Grade.INFERRED
                 yield Finding(f"why.{judgement.why}", "summary", grade, judgement.values, judgement.supports)
                 return
-
-
-def greatest_unknown(signals: Signals, verdicts: dict[str, Judgement]) -> tuple[str | None, tuple[Need, ...]]:
-    """Return the open question that matters most for the mechanism found, with what would answer it."""
-    for name, key in ASK_BEYOND.items():
-        if verdicts[name].verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED):
-            return key, refused_needs(signals, "db_slow_or_locked" if key == "holder" else name)
-    for name in (
-        "process_stalled",
-        "db_slots_exhausted",
-        "out_of_memory",
-        "host_frozen_or_clock_jump",
-        "resource_exhausted",
-    ):
-        if verdicts[name].verdict is Verdict.NOT_DETERMINED and verdicts[name].needs:
-            return name, verdicts[name].needs
-    return None, ()

@@ -90,8 +90,21 @@ def beats_of(database: sqlite3.Connection) -> Parsed:
     if paused:
         notes.append(f"paused in Uptime Kuma when the file was copied: {', '.join(map(str, paused))}")
     return Parsed(
-        beats=some(kept), alerts=some(alerts), samples=some(failed_per_hour(hourly)), notes=tuple(notes)
-    )
+        beats=some(kept), alerts=some(alerts), samples=some(failed_per_hour(hourly)), notes=tuple(notes),
+        keeps_days=kept_days(database),
+    )  # fmt: skip
+
+
+def kept_days(database: sqlite3.Connection) -> int | None:
+    """Return for how many days Uptime Kuma keeps results by its settings; None where they do not say, or it keeps all.
+
+    The setting ``keepDataPeriodDays`` holds a number as JSON; less than 1 turns deletion off (server/jobs/clear-old-data.js).
+    """
+    if not {"key", "value"} <= sqlite.columns(database, "setting"):
+        return None
+    row = database.execute("select value from setting where key = 'keepDataPeriodDays'").fetchone()
+    text = str(row[0]).strip().strip('"') if row else ""
+    return int(text) if text.isdecimal() and int(text) > 0 else None
 
 
 def understood(table: pl.DataFrame) -> pl.DataFrame:

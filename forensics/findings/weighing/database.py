@@ -1,0 +1,186 @@
+"""Hypotheses about the database: its slots, its queries and locks, whether it was there."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.findings import capacity, upkeep
+from forensics.findings.weighing.application import POOLER_LIMITS
+from forensics.findings.weighing.scale import Sign, covered, direct, disproof, hint, question, witness
+from forensics.model.facts import Coverage, Locks, Sessions, Upkeeps
+from forensics.model.source import Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forensics.findings.signals import Signals
+
+NEAR_LIMIT = 0.9
+"""Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
+SNAPSHOT = "pg_stat_activity"
+"""Gauges made of snapshots, which people take at an instant of their choice and not at a beat."""
+DURATION = "postgres.duration"
+"""Told of every statement, or of those over a threshold that the log does not state: only slow ones weigh."""
+MANY = 5
+"""Failures of one kind that are more than an accident."""
+ENDED = (
+    "postgres.shutdown-request",
+    "postgres.process-killed",
+    "postgres.crash-of-another",
+    "postgres.not-accepting",
+    "postgres.reinitializing",
+)
+"""What the server prints of its own end, and of its time without connections."""
+
+
+def relayed(signals: Signals) -> pl.DataFrame:
+    """Return the lines in which clients quote the server's refusal for lack of slots."""
+    quoted = pl.col("parameters").str.contains(capacity.FULL)
+    own = signals.hits("postgres.too-many-clients", "prisma.too-many")
+    return pl.concat([own, signals.hits(*capacity.CLIENT_TEXTS).filter(quoted)])
+
+
+def db_slots_exhausted(signals: Signals) -> Iterator[Sign]:
+    """The server's refusals decide; samples well below the limit rule capacity out."""
+    yield from refusals(signals)
+    texts = signals.inside("db_connect")
+    if texts.height and relayed(signals).height:
+        yield witness("slots.client", {"n": texts.height}, signals.refs(texts))
+    yield from sampled_slots(signals)
+    yield from clean_log(signals, "slots.log_clean")
+    yield question("slots.unknown")
+
+
+def refusals(signals: Signals) -> Iterator[Sign]:
+    """The server's own refusals, counted in its log where that is given."""
+    refused = signals.hits("postgres.too-many-clients", "prisma.too-many", families=("server_limit",))
+    refused = refused.filter(
+        ~pl.col("signature").str.starts_with("redis") & ~pl.col("signature").is_in(list(POOLER_LIMITS))
+    )
+    if not refused.height:
+        return
+    servers = signals.services_in("postgres")
+    by_server = refused.filter(pl.col("service").is_in(servers))
+    least = any(
+        group.bound == "at_least"
+        for group in signals.groups("server_limit")
+        if not by_server.height or group.service in servers
+    )
+    said = {"n": by_server.height or refused.height, "by_server": by_server.height, "least": least}
+    yield direct("slots.refused", said, signals.refs(by_server if by_server.height else refused))
+
+
+def sampled_slots(signals: Signals) -> Iterator[Sign]:
+    """Samples near the limit hint at it; well below it at their beat they disprove it, at an instant they leave it open."""
+    gauge = signals.gauge
+    if not gauge or not gauge.limit:
+        return
+    peak = gauge.incident_peak[1] if gauge.incident_peak else gauge.peak
+    said = {"gauge": gauge, "peak": peak}
+    if peak >= NEAR_LIMIT * gauge.limit:
+        yield hint("slots.near", said, tuple(gauge.refs.values()))
+    elif gauge.series.startswith(SNAPSHOT) and not signals.covering(gauge):
+        yield question("slots.instant", said, tuple(gauge.refs.values())[:1])
+    else:
+        yield disproof(
+            "slots.below", said, tuple(ref for key, ref in gauge.refs.items() if key != "all_peak")
+        )
+
+
+def clean_log(signals: Signals, why: str) -> Iterator[Sign]:
+    """A server's log that covers the window would show it."""
+    cover = next((signals.facts[Coverage].of(service) for service in signals.services_in("postgres")), None)
+    if cover and signals.covers(cover.service):
+        yield covered(why, {"service": cover.service}, (cover.first_ref, cover.last_ref))
+
+
+def db_slow_or_locked(signals: Signals) -> Iterator[Sign]:
+    """Lock waits and slow statements in the server's log; without its settings a clean log proves nothing."""
+    yield from locked(signals)
+    yield from in_snapshots(signals)
+    yield from slow_statements(signals)
+    cover = signals.facts[Coverage].of(signals.unit)
+    if cover and not signals.spans and not signals.groups("pool_exhaustion"):
+        yield covered("slow.quiet", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
+    logged = signals.services_in("postgres") and (signals.spans or signals.groups("pool_exhaustion"))
+    yield question("slow.log_settings" if logged else "slow.unknown")
+
+
+def locked(signals: Signals) -> Iterator[Sign]:
+    """Lock waits and deadlocks in the server's log."""
+    waits = signals.hits(families=("lock_wait", "slow_query", "query_timeout"))
+    locks = waits.filter(pl.col("signature").str.contains("lock|deadlock"))
+    if locks.height:
+        holders = len({one.holder for one in signals.facts[Locks].groups if one.holder})
+        said = {"n": locks.height, "holders": holders}
+        yield (direct if locks.height >= MANY else witness)("slow.locks", said, signals.refs(locks))
+
+
+def slow_statements(signals: Signals) -> Iterator[Sign]:
+    """Slow statements that are not as frequent outside: slow, and not failed."""
+    waits = signals.hits(families=("lock_wait", "slow_query", "query_timeout"))
+    waits = waits.filter(
+        ~pl.col("signature").str.contains("lock|deadlock") & (pl.col("signature") != DURATION)
+    )
+    slow = [one for one in signals.facts[Upkeeps].items if upkeep.slow(one)]
+    if slow or waits.height:
+        refs = (*signals.refs(waits, 2 if slow else 4), *(ref for one in slow for ref in one.refs))
+        yield hint("slow.statements", {"n": waits.height + sum(one.inside for one in slow)}, refs[:4])
+
+
+def in_snapshots(signals: Signals) -> Iterator[Sign]:
+    """Sessions that wait for a lock in a snapshot inside the window: an instant, so several of them, many sessions or an old holder are asked for."""
+    waiting = [one for one in signals.snapshots if one.waiting]
+    if not waiting:
+        return
+    most = max(waiting, key=lambda one: one.waiting)
+    sessions = signals.facts[Sessions]
+    old = any(one.waiters for snapshot in waiting for one in sessions.candidates(snapshot))
+    refs = tuple(ref for one in waiting for ref in (one.blockers[0].refs if one.blockers else (one.ref,)))
+    said = {"n": len(waiting), "most": most.waiting, "given": len(signals.snapshots)}
+    several = len(waiting) > 1 or most.waiting >= MANY or old
+    yield (witness if several else hint)("slow.snapshot", said, refs[:4])
+
+
+def db_down(signals: Signals) -> Iterator[Sign]:
+    """Refused connections and the server's own lifecycle; samples taken inside the window rule it out."""
+    ended = signals.hits(*ENDED)
+    if ended.height:
+        closed = not_accepting(signals)
+        said = {"n": ended.height, "closed": closed[:2] if closed else None}
+        refs = (*signals.refs(ended), *(closed[2] if closed else ()))
+        yield (direct if ended.height > 1 else witness)("db_down.lifecycle", said, refs)
+    refused = signals.hits(families=("server_limit",)).filter(
+        pl.col("service").is_in(signals.services_in("postgres"))
+    )
+    refused = refused if refused.height else relayed(signals)
+    if refused.height:
+        yield disproof("db_down.refusing", {"n": refused.height}, signals.refs(refused, 2))
+    gauge = signals.gauge
+    instants = bool(gauge and gauge.series.startswith(SNAPSHOT) and not signals.covering(gauge))
+    if gauge and not instants and (gauge.incident_peak or not signals.spans):
+        yield disproof("db_down.sampled", {"gauge": gauge}, tuple(gauge.refs.values())[:2])
+    broken = signals.inside("db_connect", "connection_broken")
+    if broken.height >= MANY:
+        yield hint("db_down.clients", {"n": broken.height}, signals.refs(broken))
+    yield from clean_log(signals, "db_down.log_clean")
+    yield question("db_down.unknown")
+
+
+def not_accepting(signals: Signals) -> tuple[int, int, tuple[Ref, ...]] | None:
+    """Return from when to when a server that was told to stop took no new connection; None where it does not say that it does again.
+
+    From the request on; sessions that are open may go on in a smart shutdown.
+    """
+    rows = signals.hits("postgres.shutdown-request", "postgres.ready").sort("ts", "source", "line")
+    for one, other in pairwise(rows.iter_rows(named=True)):
+        if (
+            one["service"] == other["service"]
+            and one["signature"] != "postgres.ready"
+            and other["signature"] == "postgres.ready"
+        ):
+            return one["ts"], other["ts"], (Ref(other["source"], other["line"]),)
+    return None
