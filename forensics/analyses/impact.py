@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.model.facts import EDGE_S, Facts, FailedRoute, Failures, Impact, Incidents, Probes
-from forensics.model.frames import most
+from forensics.model.frames import most, passing
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -23,11 +23,6 @@ SECOND = 1_000_000
 MINUTE = 60 * SECOND
 LATE_MS = 10_000.0
 """A call that completed after this long is told as late."""
-PROXIES = (
-    "nginx_access", "nginx_error", "apache_vhost", "caddy_access", "haproxy_http", "haproxy_clf", "traefik_clf", "traefik_json",
-    "envoy_access", "aws_alb", "cloudfront", "kong_json", "heroku_router",
-)  # fmt: skip
-"""Formats of those who pass requests on: what they tell, the service behind them may tell too."""
 
 
 def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
@@ -110,9 +105,8 @@ def of_probes(found: Probes) -> pl.Expr:
 
 def once(failed: pl.DataFrame, formats: pl.DataFrame) -> int:
     """Count failed requests, each once: a proxy and the service behind it tell of the same ones, the one that tells of more decides."""
-    passing = formats.filter(pl.col("format").is_in(list(PROXIES)))["service"].drop_nulls().unique()
     by_teller = failed.group_by("method", "route").agg(
-        passed=pl.col("service").is_in(passing.implode()).sum(), n=pl.len()
+        passed=pl.col("service").is_in(passing(formats).implode()).sum(), n=pl.len()
     )
     return int(by_teller.select(pl.max_horizontal("passed", pl.col("n") - pl.col("passed")).sum()).item())
 

@@ -44,7 +44,9 @@ STEADY_HEALTH = 0.6
 OFF_BEAT = 0.06
 """Tolerance around the beat, as a share of the period; at least :data:`ROUNDING`."""
 ROUNDING = 700_000
-"""Stamps of whole seconds move a gap by up to this much, in microseconds."""
+"""A client's own timer and the way to the log move a gap by up to this much, in microseconds."""
+WHOLE_SECONDS = 1_100_000
+"""Two stamps that were cut to whole seconds move the gap between them by up to one, and the client by the rest."""
 JITTER = 0.025
 """A metronome's usual deviation, as a share of its period; people and page timers are less exact."""
 PRESENT = 0.5
@@ -321,7 +323,7 @@ def periodic(
     period = middle(gaps) or 0.0
     if period < SHORTEST_S * SECOND:
         return None
-    tolerance = max(ROUNDING, OFF_BEAT * period)
+    tolerance = max(rounding(part["ts"]), OFF_BEAT * period)
     beats = (gaps / period).round()
     on_beat = (gaps > period / 2) & ((gaps - beats * period).abs() <= tolerance)
     watching = re.search(HEALTH, key["route"]) is not None
@@ -342,6 +344,11 @@ def periodic(
         timeout_s=hint.timeout_s if hint else None, alert_after=hint.alert_after if hint else None, dues=dues,
         gaps=holes if hint or watching else (), client=key["client"], asks=(key["method"], key["route"]),  # a page's timer is no monitor
     )  # fmt: skip
+
+
+def rounding(times: pl.Series) -> int:
+    """Return by how much stamps alone can move a gap, in microseconds: cut to whole seconds, by one either way."""
+    return WHOLE_SECONDS if (times % SECOND == 0).all() else ROUNDING
 
 
 def surroundings(evidence: Evidence, service: str, facts: Facts) -> Surroundings:

@@ -8,7 +8,7 @@ import polars as pl
 
 from forensics.model import names
 from forensics.model.facts import Facts, Incidents, SlowRequests, SlowService
-from forensics.model.frames import middle
+from forensics.model.frames import middle, passing
 from forensics.model.plug import Analysis
 from forensics.model.schema import ROWS_PER_MINUTE, SLOW_MS
 from forensics.model.source import Ref
@@ -40,7 +40,7 @@ def slow(evidence: Evidence, known: Known, facts: Facts) -> SlowRequests:
     quick = usual.filter((pl.col("timed") >= FEWEST) & (pl.col("slow") < USUAL * pl.col("timed")))
     end = primary.end or last
     rows = evidence["slow"].filter(pl.col("ts").is_between(primary.start, end + 5 * SECOND))
-    rows = rows.join(quick, on=ROUTE, how="inner", nulls_equal=True)
+    rows = told_once(rows.join(quick, on=ROUTE, how="inner", nulls_equal=True), evidence["formats"])
     counted = evidence["routes"].filter(in_minutes(primary.start, end)).group_by(base=BASE)
     shown = dict(counted.agg(n=pl.col("timed").sum()).iter_rows())
     found = [
@@ -48,6 +48,14 @@ def slow(evidence: Evidence, known: Known, facts: Facts) -> SlowRequests:
         for (base,), part in rows.with_columns(base=BASE).group_by("base", maintain_order=True)
     ]
     return SlowRequests(tuple(sorted(found, key=lambda one: (-one.n, one.service))), SLOW_MS / 1000)
+
+
+def told_once(rows: pl.DataFrame, formats: pl.DataFrame) -> pl.DataFrame:
+    """Leave out what a proxy tells of a route that the service behind it tells of too, or the other way round where it tells of more."""
+    marked = rows.with_columns(passed=pl.col("service").is_in(passing(formats).implode()))
+    here = ["method", "route"]
+    passed, all_ = pl.col("passed").sum().over(here), pl.len().over(here)
+    return marked.filter(pl.col("passed") == (2 * passed > all_)).drop("passed")
 
 
 def named(base: str, rows: pl.DataFrame) -> str:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import small_logs as logs
 
-from forensics.analyses.probes import stamped_at_end
+from forensics.analyses.probes import rounding, stamped_at_end
 from forensics.model.facts import Probes, Watch
 
 if TYPE_CHECKING:
@@ -194,3 +194,12 @@ def test_what_the_time_of_a_result_marks(runs: list[tuple[float, float | None]],
     )
 
     assert stamped_at_end(rows) is expected
+
+
+@pytest.mark.parametrize("cut", [0.97, 1.0])
+def test_a_stamp_cut_to_seconds_makes_no_answer_late(cut: float) -> None:
+    """Stamps of whole seconds move a beat of ten seconds by one; where they are finer, one second late is late."""
+    at = [round(10 * n + (1.0 if n == 20 else 0.03), 3) for n in range(40)]
+    times = pl.Series([round((logs.NOON + (second // 1 if cut == 1.0 else second)) * 1e6) for second in at])
+
+    assert rounding(times) == (1_100_000 if cut == 1.0 else 700_000)

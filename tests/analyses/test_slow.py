@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from statistics import median
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import pytest
 import small_logs as logs
 
 from forensics.analyses.background import ratio
-from forensics.model.facts import Impact, Incidents, SlowRequests
+from forensics.model.facts import Impact, Incidents, Probes, SlowRequests
 from forensics.pipeline import Options, investigate
 
 if TYPE_CHECKING:
@@ -144,3 +145,29 @@ def test_wilsons_interval_is_that_of_the_tables() -> None:
     """10 of 20: 0.299 to 0.701 (Newcombe, Statistics in Medicine 17, 1998), so that equal hours give 0.43 to 2.34."""
     found = ratio(10, 10, 1.0, 1.0)
     assert (found.low, found.high) == (pytest.approx(0.427, abs=0.005), pytest.approx(2.344, abs=0.01))
+
+
+def proxied(at: float, route: str, status: int, ms: float) -> str:
+    """Render a line of a proxy's access log with the time that the request took; stamps are cut to seconds."""
+    stamp = dt.datetime.fromtimestamp(logs.NOON + at + ms / 1000, dt.UTC).strftime("%d/%b/%Y:%H:%M:%S +0000")
+    agent = "probe/1" if route == "/health" else "Mozilla/5.0"
+    return f'{"198.51.100.9" if route == "/health" else "203.0.113.7"} - - [{stamp}] "GET {route} HTTP/1.1" {status} 12 "-" "{agent}" {ms / 1000:.3f}\n'
+
+
+def test_what_a_proxy_and_its_service_both_tell_is_told_once(tmp_path: Path) -> None:
+    """Late answers and answered checks are the service's, although the proxy logged the same requests."""
+    rows = [(at, route, 200 if route == "/health" else status, ms) for at, route, status, ms, _ in day()]
+    ended = sorted(rows, key=lambda row: row[0] + row[3] / 1000)
+    (tmp_path / "access.log").write_text("".join(proxied(*row) for row in ended), encoding="utf-8")
+    told = [(*row, "203.0.113.7" if row[1] != "/health" else "198.51.100.9") for row in rows]
+    found = case(tmp_path, told)
+    slow = [one for one in found.diagnosis.findings if one.key == "impact.slow"]
+    green = [one for one in found.diagnosis.findings if one.key == "alert.green"]
+
+    assert {series.service for series in found.facts[Probes].series} == {"access", "web"}
+    assert {len(series.at("late", "missed")) for series in found.facts[Probes].series} == {0}
+    assert len(slow) == 1
+    told_of = sorted(
+        (series.service, series.asks[1]) for one in green if (series := one.values["series"]).asks
+    )
+    assert told_of == [("web", "/health"), ("web", "/stream")]

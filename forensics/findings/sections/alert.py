@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forensics.findings.primary import edge_refs
 from forensics.findings.signals import MINUTE, SECOND
@@ -155,12 +155,22 @@ def replays(signals: Signals) -> Iterator[Finding]:
             )
 
 
+def each_once(signals: Signals) -> Iterator[Series]:
+    """Yield each check once: a proxy and the service behind it log the same client's requests, and the service's log decides."""
+    told: set[tuple[Any, ...]] = set()
+    for series in sorted(signals.watchers(), key=lambda one: one.service != signals.unit):
+        key = (series.asks, series.client, round(series.period_s))
+        if series.asks is None or key not in told:
+            told.add(key)
+            yield series
+
+
 def green(signals: Signals) -> Iterator[Finding]:
     """Name checks that were answered all through an incident in which failures or other checks show trouble."""
     if signals.primary is None or not signals.told_by_others:
         return
     lo, hi = signals.window
-    for series in signals.watchers():
+    for series in each_once(signals):
         inside = [due for due in series.dues if lo <= due.at <= hi]
         good = tuple(due.ref for due in inside if due.state == "answered" and due.ref)
         if len(inside) >= GREEN and len(good) == len(inside):
