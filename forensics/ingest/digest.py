@@ -27,6 +27,8 @@ HITS_PER_MINUTE = 2000
 """Rows kept per signature and minute; counts stay exact beyond it."""
 SERVER_LOGS = ("postgres", "postgres_epoch")
 """Formats whose prefix may name whose session a line is about."""
+SERVER_ERROR = "http.server-error"
+"""The signature of a request that was answered with 5xx."""
 PROBE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 LANES = 4
 KEPT_BYTES = 300
@@ -269,6 +271,7 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
     line is about, and ``framed`` that a stack stands below.
     """
     found = matcher.match(events["message"])
+    found = pl.concat([found, server_errors(events, found, matcher)])
     if not found.height:
         return events.head(0).join(found, on="row", how="inner")
     hits = events.join(found, on="row", how="inner", maintain_order="left")
@@ -287,6 +290,18 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
         head=template(pl.col("head")),
         retry=text.str.contains(RETRY),
         peer=pl.coalesce("peer", pl.when(pl.col("format").is_in(SERVER_LOGS)).then(from_prefix(text))),
+    )
+
+
+def server_errors(events: pl.DataFrame, found: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
+    """Return requests answered with 5xx of which no text of the catalogue tells: a log in JSON has the status in a field."""
+    failed = events.filter((pl.col("kind") == "request") & pl.col("status").is_between(500, 599))
+    if SERVER_ERROR not in matcher.signatures or not failed.height:
+        return found.clear()
+    told = failed.join(found, on="row", how="anti")
+    said = pl.concat_str(pl.lit('{"status":"'), "status", pl.lit('"}'))
+    return told.select(
+        pl.col("row").cast(found.schema["row"]), signature=pl.lit(SERVER_ERROR), parameters=said
     )
 
 

@@ -25,12 +25,27 @@ if TYPE_CHECKING:
 
 DURATION = r"(?:\((?P<bracket>\d+(?:\.\d+)?) ?ms\)$|\bafter (?P<after>\d+(?:\.\d+)?) ?ms\b|\s(?P<last>\d+(?:\.\d+)?) ?ms$)"
 """How long an operation took, where a log line says so at its end."""
+SECRETS = (
+    (r"(?i)(cookie[\w-]*[\"']?\s*[:=]\s*).+", "${1}<secret>"),
+    (
+        r"\b([Bb]asic|[Bb]earer|BEARER|BASIC)\s+[A-Za-z0-9+/=._~-]*[A-Z0-9=][A-Za-z0-9+/=._~-]{4,}",
+        "${1} <secret>",
+    ),
+    (
+        r"(?i)((?:passw|passphrase|pwd|senha|secret|token|api[_-]?key|private[_-]?key|credential|authorization|signature|session[_-]?id)[\w-]*[\"']?\s*[:=]\s*[\"']?)[^\s\"']+",
+        "${1}<secret>",
+    ),
+    (r"://[^\s/@\"']*@", "://<secret>@"),
+    (r"(hooks\.slack\.com/|discord(?:app)?\.com/api/webhooks/|api\.telegram\.org/bot)\S+", "${1}<secret>"),
+)
+"""What is masked before digits are: a template of a secret is no secret to those who look for one, and shows all of it but digits."""
 MASKS = (
     (r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}", "<uuid>"),
     (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z\b|[+-]\d\d:?\d\d\b)?", "<time>"),
     (r"[\w.+-]+@[\w-]+\.[\w.-]+", "<email>"),
     (r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b", "<ip>"),
     (r"\b(?:0x)?[0-9a-fA-F]*\d[0-9a-fA-F]{7,}\b|\b[0-9A-F]{12,}\b", "<id>"),
+    (r"[A-Za-z_+=-]*\d[A-Za-z_+=-]*\d[A-Za-z0-9_+=-]{9,}", "<id>"),
     (r"\d+(?:\.\d+)?", "<n>"),
 )
 """What varies between two lines of one template, most specific first."""
@@ -256,6 +271,6 @@ def route(path: pl.Expr) -> pl.Expr:
 def template(body: pl.Expr) -> pl.Expr:
     """Return a message with everything that varies replaced."""
     text = body.str.slice(0, 240)
-    for pattern, mark in MASKS:
+    for pattern, mark in (*SECRETS, *MASKS):
         text = text.str.replace_all(pattern, mark)
     return text.str.slice(0, 160)
