@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.findings import capacity, upkeep
+from forensics.findings import capacity, role_limits, upkeep
 from forensics.findings.weighing.application import POOLER_LIMITS
 from forensics.findings.weighing.scale import Sign, covered, direct, disproof, hint, question, witness
 from forensics.model.facts import Coverage, Locks, Sessions, Upkeeps
@@ -38,9 +38,9 @@ ENDED = (
 
 def relayed(signals: Signals) -> pl.DataFrame:
     """Return the lines in which clients quote the server's refusal for lack of slots."""
-    quoted = pl.col("parameters").str.contains(capacity.FULL)
+    quoted = capacity.quoting(pl.col("parameters"))
     own = signals.hits("postgres.too-many-clients", "prisma.too-many")
-    return pl.concat([own, signals.hits(*capacity.CLIENT_TEXTS).filter(quoted)])
+    return pl.concat([own, signals.hits(*role_limits.CLIENT_TEXTS).filter(quoted)])
 
 
 def db_slots_exhausted(signals: Signals) -> Iterator[Sign]:
@@ -50,6 +50,7 @@ def db_slots_exhausted(signals: Signals) -> Iterator[Sign]:
     if texts.height and relayed(signals).height:
         yield witness("slots.client", {"n": texts.height}, signals.refs(texts))
     yield from sampled_slots(signals)
+    yield from other_limit(signals)
     yield from clean_log(signals, "slots.log_clean")
     yield question("slots.unknown")
 
@@ -57,7 +58,7 @@ def db_slots_exhausted(signals: Signals) -> Iterator[Sign]:
 def refusals(signals: Signals) -> Iterator[Sign]:
     """The server's own refusals, counted in its log where that is given."""
     refused = signals.hits("postgres.too-many-clients", "prisma.too-many", families=("server_limit",))
-    refused = refused.filter(
+    refused = role_limits.of_slots(refused).filter(
         ~pl.col("signature").str.starts_with("redis") & ~pl.col("signature").is_in(list(POOLER_LIMITS))
     )
     if not refused.height:
@@ -67,10 +68,21 @@ def refusals(signals: Signals) -> Iterator[Sign]:
     least = any(
         group.bound == "at_least"
         for group in signals.groups("server_limit")
-        if not by_server.height or group.service in servers
+        if group.signature != role_limits.LIMITED and (not by_server.height or group.service in servers)
     )
     said = {"n": by_server.height or refused.height, "by_server": by_server.height, "least": least}
     yield direct("slots.refused", said, signals.refs(by_server if by_server.height else refused))
+
+
+def other_limit(signals: Signals) -> Iterator[Sign]:
+    """Refusals for the limit of a role or a database say nothing of the server's slots: beside them its log shows none for lack of slots, or does not cover the window."""
+    rows = role_limits.refusals(signals)
+    if rows.height:
+        said = role_limits.values_of(signals, rows)
+        shown = said["by_server"] and signals.covers(rows["service"][0])
+        yield (covered if shown else question)(
+            "slots.limited", {**said, "covers": shown}, signals.refs(rows, 2)
+        )
 
 
 def sampled_slots(signals: Signals) -> Iterator[Sign]:
@@ -153,12 +165,15 @@ def db_down(signals: Signals) -> Iterator[Sign]:
         said = {"n": ended.height, "closed": closed[:2] if closed else None}
         refs = (*signals.refs(ended), *(closed[2] if closed else ()))
         yield (direct if ended.height > 1 else witness)("db_down.lifecycle", said, refs)
-    refused = signals.hits(families=("server_limit",)).filter(
+    refused = role_limits.of_slots(signals.hits(families=("server_limit",))).filter(
         pl.col("service").is_in(signals.services_in("postgres"))
     )
     refused = refused if refused.height else relayed(signals)
     if refused.height:
         yield disproof("db_down.refusing", {"n": refused.height}, signals.refs(refused, 2))
+    limited = role_limits.refusals(signals)
+    if limited.height:
+        yield disproof("db_down.limited", role_limits.values_of(signals, limited), signals.refs(limited, 2))
     gauge = signals.gauge
     instants = bool(gauge and gauge.series.startswith(SNAPSHOT) and not signals.covering(gauge))
     if gauge and not instants and (gauge.incident_peak or not signals.spans):
