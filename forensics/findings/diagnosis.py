@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forensics.findings import capacity, role_limits
+from forensics.findings import capacity, lock_waits, role_limits
 from forensics.findings.contradictions import contradictions
 from forensics.findings.primary import called, main_pool
 from forensics.findings.questions import questions
@@ -52,7 +52,8 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
         pool = main_pool(signals)
         whose = {"service": called(signals, pool)["name"]} if pool else unit
         yield Action("act.pool_metrics", whose, ("mechanism.pool", "mechanism.gauge"), 2)
-        yield Action("act.lock_logging", {}, ("mechanism.pool",), 3)
+        if not any(group.holder for group in lock_waits.told(signals)):
+            yield Action("act.lock_logging", {}, ("mechanism.pool",), 3)
     yield from limits(signals, verdict["db_slots_exhausted"])
     if verdict["redis_failed"] in POSITIVE:
         yield Action("act.redis", unit, ("why.redis.clients", "why.redis.server"), 1)

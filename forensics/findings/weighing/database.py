@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.findings import capacity, role_limits, upkeep
+from forensics.findings import capacity, lock_waits, role_limits, upkeep
 from forensics.findings.weighing.application import POOLER_LIMITS
 from forensics.findings.weighing.scale import Sign, covered, direct, disproof, hint, question, witness
-from forensics.model.facts import Coverage, Locks, Sessions, Upkeeps
+from forensics.model.facts import Coverage, Sessions, Upkeeps
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -24,6 +24,15 @@ SNAPSHOT = "pg_stat_activity"
 """Gauges made of snapshots, which people take at an instant of their choice and not at a beat."""
 DURATION = "postgres.duration"
 """Told of every statement, or of those over a threshold that the log does not state: only slow ones weigh."""
+LOGGED = ("postgres.lock-still-waiting", "postgres.lock-acquired", DURATION)
+"""Lines that settings ask for: where one stands, the server logs its kind, and a window without them is no matter of the settings."""
+ADDED = (
+    "postgres.lock-still-waiting",
+    "postgres.lock-acquired",
+    "postgres.lock-holder",
+    "postgres.deadlock-detail",
+)
+"""Lines about waits that the analysis of lock waits puts together, and details of another line."""
 MANY = 5
 """Failures of one kind that are more than an accident."""
 ENDED = (
@@ -113,22 +122,38 @@ def db_slow_or_locked(signals: Signals) -> Iterator[Sign]:
     """Lock waits and slow statements in the server's log; without its settings a clean log proves nothing."""
     yield from locked(signals)
     yield from in_snapshots(signals)
+    yield from busy_in_snapshots(signals)
     yield from slow_statements(signals)
     cover = signals.facts[Coverage].of(signals.unit)
     if cover and not signals.spans and not signals.groups("pool_exhaustion"):
         yield covered("slow.quiet", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
     logged = signals.services_in("postgres") and (signals.spans or signals.groups("pool_exhaustion"))
+    lines = signals.hits(*LOGGED, window=False)
+    if logged and lines.height:
+        said = {
+            "waits": lines.filter(pl.col("signature") != DURATION).height,
+            "durations": lines.filter(pl.col("signature") == DURATION).height,
+        }
+        yield question("slow.logged", said, signals.refs(lines, 2))
     yield question("slow.log_settings" if logged else "slow.unknown")
 
 
 def locked(signals: Signals) -> Iterator[Sign]:
-    """Lock waits and deadlocks in the server's log."""
-    waits = signals.hits(families=("lock_wait", "slow_query", "query_timeout"))
-    locks = waits.filter(pl.col("signature").str.contains("lock|deadlock"))
-    if locks.height:
-        holders = len({one.holder for one in signals.facts[Locks].groups if one.holder})
-        said = {"n": locks.height, "holders": holders}
-        yield (direct if locks.height >= MANY else witness)("slow.locks", said, signals.refs(locks))
+    """Lock waits that overlap the window, by their intervals, and deadlocks and cancelled waits inside it, in the server's log.
+
+    A wait counts once however many lines tell of it, and lines that only add to another (who holds the lock) do not count.
+    """
+    groups = lock_waits.told(signals)
+    waits = lock_waits.touching(signals)
+    told = signals.hits(families=("lock_wait", "slow_query", "query_timeout"))
+    ended = told.filter(pl.col("signature").str.contains("lock|deadlock") & ~pl.col("signature").is_in(ADDED))
+    waiting = pl.col("pid").is_in([one.waiter for one in waits]).fill_null(value=False)
+    n = len(waits) + ended.filter(~waiting).height
+    if n:
+        holders = len({one.holder for one in groups if one.holder})
+        said = {"waits": len(waits), "ended": ended.height, "holders": holders}
+        refs = (*(one.ref for one in waits), *signals.refs(ended))
+        yield (direct if n >= MANY else witness)("slow.locks", said, refs[:4])
 
 
 def slow_statements(signals: Signals) -> Iterator[Sign]:
@@ -155,6 +180,15 @@ def in_snapshots(signals: Signals) -> Iterator[Sign]:
     said = {"n": len(waiting), "most": most.waiting, "given": len(signals.snapshots)}
     several = len(waiting) > 1 or most.waiting >= MANY or old
     yield (witness if several else hint)("slow.snapshot", said, refs[:4])
+
+
+def busy_in_snapshots(signals: Signals) -> Iterator[Sign]:
+    """A snapshot inside the window in which most sessions are seconds deep in a statement: slow at that instant, whatever the log says of others."""
+    busy = [one for one in signals.snapshots if one.busy > one.total / 2]
+    if busy:
+        most = max(busy, key=lambda one: (one.busy, -(one.at or 0)))
+        said = {"snapshot": most, "given": len(signals.snapshots)}
+        yield witness("slow.busy", said, most.busy_refs)
 
 
 def db_down(signals: Signals) -> Iterator[Sign]:
