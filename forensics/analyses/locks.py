@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import Facts, LockGroup, Locks
+from forensics.model.facts import Facts, LockGroup, Locks, LockWait
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -26,6 +26,9 @@ HOLDER = "postgres.lock-holder"
 AROUND_US = 600 * SECOND
 """Lines of the holder this near to the waits may tell who it was."""
 REFS = 6
+
+Wait = dict[str, Any]
+"""One wait while its lines are put together."""
 
 
 def locks(evidence: Evidence, known: Known, facts: Facts) -> Locks:
@@ -42,23 +45,9 @@ def locks(evidence: Evidence, known: Known, facts: Facts) -> Locks:
         nulls_equal=True,
         maintain_order="left",
     )
-    merged: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for row in waits.sort("ts", "source", "line").iter_rows(named=True):
-        said = json.loads(row["parameters"])
-        key = (row["service"], said["pid"], said["object"])
-        waited = float(said["waited_ms"]) / 1000
-        one = merged.setdefault(
-            key, {"holder": None, "began": row["ts"] - round(waited * SECOND), "got": False, "waited": 0.0, "mode": said["mode"], "refs": []}
-        )  # fmt: skip
-        one["waited"] = max(one["waited"], waited)
-        one["last"] = row["ts"]
-        one["got"] = one["got"] or row["signature"] == WAITS[1]
-        one["refs"].append(Ref(row["source"], row["line"]))
-        if row["held"]:
-            one["holder"] = json.loads(row["held"])["holders"]
-    groups: dict[tuple[str, str | None], list[tuple[str, str, dict[str, Any]]]] = {}
-    for (service, waiter, object_), one in merged.items():
-        groups.setdefault((service, one["holder"]), []).append((waiter, object_, one))
+    groups: dict[tuple[str, str | None], list[Wait]] = {}
+    for one in merged(waits):
+        groups.setdefault((one["service"], one["holder"]), []).append(one)
     return Locks(
         tuple(
             sorted(
@@ -72,29 +61,61 @@ def locks(evidence: Evidence, known: Known, facts: Facts) -> Locks:
     )
 
 
+def merged(rows: pl.DataFrame) -> list[Wait]:
+    """Return the waits that lines about them tell of; a session that waits for the same lock again after its last line waits anew."""
+    found: list[Wait] = []
+    current: dict[tuple[str, str, str], Wait] = {}
+    for row in rows.sort("ts", "source", "line").iter_rows(named=True):
+        said = json.loads(row["parameters"])
+        key = (row["service"], said["pid"], said["object"])
+        waited = float(said["waited_ms"]) / 1000
+        began = row["ts"] - round(waited * SECOND)
+        one = current.get(key)
+        if one is None or began >= one["last"]:
+            one = {
+                "service": row["service"], "waiter": said["pid"], "what": f"{said['mode']} on {said['object']}", "holder": None, "began": began,
+                "got": False, "waited": 0.0, "refs": [],
+            }  # fmt: skip
+            current[key] = one
+            found.append(one)
+        one["waited"] = max(one["waited"], waited)
+        one["last"] = row["ts"]
+        one["got"] = one["got"] or row["signature"] == WAITS[1]
+        one["refs"].append(Ref(row["source"], row["line"]))
+        if row["held"]:
+            one["holder"] = json.loads(row["held"])["holders"]
+    return found
+
+
 def group(
     service: str,
     holder: str | None,
-    waits: list[tuple[str, str, dict[str, Any]]],
+    waits: list[Wait],
     evidence: Evidence,
     known: Known,
 ) -> LockGroup:
     """Describe the waits for one holder, and what the holder printed itself."""
-    first, last = min(one["began"] for _, _, one in waits), max(one["last"] for _, _, one in waits)
-    objects = [f"{one['mode']} on {object_}" for _, object_, one in waits]
+    first, last = min(one["began"] for one in waits), max(one["last"] for one in waits)
+    objects = [one["what"] for one in waits]
+    waiters = dict.fromkeys(one["waiter"] for one in waits)
+    each = [
+        LockWait(one["waiter"], one["began"], one["last"], one["got"], one["refs"][0])
+        for one in sorted(waits, key=lambda one: (one["began"], one["refs"][0]))
+    ]
     told = said_by(holder, service, first, last, evidence, known) if holder else ()
     return LockGroup(
         service=service,
         holder=holder,
-        waiters=tuple(dict.fromkeys(waiter for waiter, _, _ in waits)),
+        waiters=tuple(waiters),
         what=max(set(objects), key=lambda text: (objects.count(text), text)),
         first=first,
         last=last,
-        longest_s=round(max(one["waited"] for _, _, one in waits), 3),
-        obtained=sum(one["got"] for _, _, one in waits),
-        refs=tuple(ref for _, _, one in waits for ref in one["refs"])[:REFS],
+        longest_s=round(max(one["waited"] for one in waits), 3),
+        obtained=len(waiters.keys() - {one["waiter"] for one in waits if not one["got"]}),
+        refs=tuple(ref for one in waits for ref in one["refs"])[:REFS],
         holder_said=tuple(title for title, _ in told),
         holder_refs=tuple(ref for _, ref in told),
+        waits=tuple(each),
     )
 
 

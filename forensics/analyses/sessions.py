@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from forensics.model.facts import Blocker, Facts, Idler, Sessions, Snapshot
+from forensics.model.facts import BUSY_S, Blocker, Facts, Idler, Sessions, Snapshot
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -50,6 +50,7 @@ def described(rows: list[Row], limit: int | None) -> Snapshot:
     idle = [idler(row, queue) for row in clients if row["pid"] and row["state"] in (IN_TRANSACTION, ABORTED)]
     shown = max((row["limit"] for row in rows if row["limit"] is not None), default=limit)
     first = next(iter(clients), rows[0])
+    busy = in_statements(clients)
     return Snapshot(
         at=first["ts"],
         dated=first["dated"],
@@ -66,7 +67,20 @@ def described(rows: list[Row], limit: int | None) -> Snapshot:
         blockers=queue.blockers(),
         by=first["by"],
         mixed=any(row["mixed"] for row in clients),
+        busy=size([row for _, row in busy]),
+        busy_s=(busy[0][0], busy[-1][0]) if busy else None,
+        busy_refs=tuple(dict.fromkeys(Ref(row["source"], row["line"]) for _, row in (*busy[:1], *busy[-1:]))),
     )
+
+
+def in_statements(rows: list[Row]) -> list[tuple[float, Row]]:
+    """Return the sessions that had run their statement for :data:`BUSY_S` or more, with its age in seconds, the newest first.
+
+    An active session changed its state when its statement began; a row that stands for several sessions tells no age of each.
+    """
+    aged = [(age_of(row, "state"), row) for row in rows if row["state"] == "active" and row["pid"]]
+    found = [(age, row) for age, row in aged if age is not None and age >= BUSY_S]
+    return sorted(found, key=lambda one: one[0])
 
 
 def size(rows: list[Row]) -> int:

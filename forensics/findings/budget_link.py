@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forensics.findings import budget, pool_sightings
+from forensics.findings.role_limits import LIMITED
 from forensics.model.budget import DATABASE, POOLER
 from forensics.model.errors import UsageError
 from forensics.model.finding import Finding, Grade
@@ -86,7 +87,10 @@ def places(signals: Signals) -> tuple[Ref, ...]:
     return tuple(
         group.refs[0]
         for group in signals.groups(*RUN_OUT)
-        if group.first <= hi and group.last >= lo and not group.signature.startswith(OTHERS)
+        if group.first <= hi
+        and group.last >= lo
+        and not group.signature.startswith(OTHERS)
+        and group.signature != LIMITED
     )[:3]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.findings import role_limits
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import Failures
 from forensics.model.finding import Finding, Grade
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 POOL = "pool_exhaustion"
 REFUSED = "server_limit"
-CLIENT_TEXTS = ("libpq.connect-failed",)
-"""What clients print of a connection that failed, for whatever reason: counted where the text names full slots."""
 FULL = "too many clients|remaining connection slots|53300|TooManyConnections"
 TOLD = 6
 """Clients that are named."""
@@ -100,7 +99,7 @@ def fan_out_values(signals: Signals, pool: FailureGroup | None) -> dict[str, Any
 def refusals(signals: Signals) -> pl.DataFrame:
     """Return the connections that a database server refused for lack of slots, in and around the window, by its own log."""
     lo, hi = signals.window
-    rows = signals.facts[Failures].rows
+    rows = role_limits.of_slots(signals.facts[Failures].rows)
     return rows.filter(
         (pl.col("family") == REFUSED)
         & pl.col("service").is_in(signals.services_in("postgres", "postgres_epoch"))
@@ -108,22 +107,46 @@ def refusals(signals: Signals) -> pl.DataFrame:
     ).sort("ts", "source", "line")
 
 
+def client_refusals(signals: Signals) -> pl.DataFrame:
+    """Return the connections refused for lack of slots, in and around the window, that the logs of clients tell of."""
+    lo, hi = signals.window
+    hits = signals.hits(*role_limits.CLIENT_TEXTS).filter(quoting(pl.col("parameters")))
+    full = hits.select("source", "line").unique()
+    rows = role_limits.of_slots(signals.facts[Failures].rows)
+    rows = rows.filter(
+        pl.col("ts").is_between(lo - MINUTE, hi + MINUTE)
+        & ~pl.col("service").is_in(signals.services_in("postgres", "postgres_epoch"))
+        & ~pl.col("signature").str.starts_with("redis")
+    )
+    worded = rows.filter(
+        pl.col("signature").is_in(list(role_limits.CLIENT_TEXTS)) & (pl.col("family") != REFUSED)
+    )
+    quoted = worded.join(full, on=["source", "line"], how="semi")
+    return pl.concat([rows.filter(pl.col("family") == REFUSED), quoted]).sort("ts", "source", "line")
+
+
+def quoting(text: pl.Expr) -> pl.Expr:
+    """Does what a client says of its connection quote a server without slots?"""
+    return text.str.contains(FULL) & ~text.str.contains(role_limits.TEXT)
+
+
 def told_by_clients(signals: Signals) -> list[tuple[str, int, int]]:
     """Return how many refused connections each client's own log tells of at least and at most, the most first."""
-    lo, hi = signals.window
-    hits = signals.hits(*CLIENT_TEXTS).filter(pl.col("parameters").str.contains(FULL))
-    full = {(source, line) for source, line in hits.select("source", "line").iter_rows()}
     counts: dict[str, list[bool]] = {}
-    rows = signals.facts[Failures].rows.filter(pl.col("ts").is_between(lo - MINUTE, hi + MINUTE))
-    servers = signals.services_in("postgres", "postgres_epoch")
-    for service, family, signature, source, line, sure in rows.select(
-        "service", "family", "signature", "source", "line", "sure"
-    ).iter_rows():
-        refused = family == REFUSED or (signature in CLIENT_TEXTS and (source, line) in full)
-        if refused and service not in servers and not str(signature).startswith("redis"):
-            counts.setdefault(service, []).append(sure)
+    for service, sure in client_refusals(signals).select("service", "sure").iter_rows():
+        counts.setdefault(service, []).append(sure)
     return sorted(
         ((name, sum(each), len(each)) for name, each in counts.items()), key=lambda one: (-one[2], one[0])
+    )
+
+
+def at_least(signals: Signals, rows: pl.DataFrame) -> bool:
+    """Are there more failures than these rows, as the groups that they belong to say?"""
+    kinds = set(rows.select("service", "signature").iter_rows())
+    families = set(rows["family"])
+    return any(
+        group.bound == "at_least" and (group.service, group.signature) in kinds
+        for group in signals.groups(*families)
     )
 
 
@@ -144,7 +167,7 @@ def refused(signals: Signals) -> Iterator[Finding]:
     yield Finding(
         "mechanism.refused", "mechanism", Grade.VERIFIED,
         {
-            "n": rows.height, "first": times.min(), "last": times.max(), "server": rows["service"][0], "whose": counts[:TOLD],
+            "n": rows.height, "least": at_least(signals, rows), "first": times.min(), "last": times.max(), "server": rows["service"][0], "whose": counts[:TOLD],
             "further": max(0, len(counts) - TOLD), "unnamed": rows.height - sum(n for _, n in counts), "clients": clients[:TOLD],
             "untold": rows.height - sum(most for _, _, most in clients) if clients else 0, "pause": round((longest or 0) / SECOND, 1),
         },
@@ -166,18 +189,16 @@ def both_limits(signals: Signals) -> dict[str, Any]:
     )
     waits = inside.filter(pl.col("family") == POOL)
     server = refusals(signals)
-    clients = told_by_clients(signals)
-    n = server.height or sum(sure for _, sure, _ in clients)
+    refused = server if server.height else client_refusals(signals)
+    n = server.height or int(refused["sure"].sum())
     if not waits.height or not n:
         return {}
     kinds = waits.group_by("signature").agg(n=pl.len()).sort(["n", "signature"], descending=[True, False])
     titles = [(signals.known.signatures[name].title, int(count)) for name, count in kinds.iter_rows()]
-    first = (
-        server if server.height else inside.filter(pl.col("service").is_in([name for name, *_ in clients]))
-    )
     return {
-        "waits": waits.height, "kinds": titles, "services": waits["service"].n_unique(), "refused": n, "first_wait": waits["began"].min(),
-        "first_refusal": first["ts"].min(), "refs": (*signals.refs(waits.sort("ts", "line"), 1), *signals.refs(first.sort("ts", "line"), 1)),
+        "waits": waits.height, "waits_least": at_least(signals, waits), "kinds": titles, "services": waits["service"].n_unique(),
+        "refused": n, "refused_least": n < refused.height or at_least(signals, refused), "first_wait": waits["began"].min(),
+        "first_refusal": refused["ts"].min(), "refs": (*signals.refs(waits.sort("ts", "line"), 1), *signals.refs(refused, 1)),
     }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forensics.findings import capacity
+from forensics.findings import capacity, lock_waits, role_limits
 from forensics.findings.contradictions import contradictions
 from forensics.findings.primary import called, main_pool
 from forensics.findings.questions import questions
@@ -52,15 +52,9 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
         pool = main_pool(signals)
         whose = {"service": called(signals, pool)["name"]} if pool else unit
         yield Action("act.pool_metrics", whose, ("mechanism.pool", "mechanism.gauge"), 2)
-        yield Action("act.lock_logging", {}, ("mechanism.pool",), 3)
-    if verdict["db_slots_exhausted"] in POSITIVE:
-        said = {"n": capacity.refusals(signals).height, "both": bool(capacity.both_limits(signals))}
-        yield Action(
-            "act.budget",
-            said,
-            ("mechanism.refused", "mechanism.sides", "why.slots.refused", "why.slots.client"),
-            1,
-        )
+        if not any(group.holder for group in lock_waits.told(signals)):
+            yield Action("act.lock_logging", {}, ("mechanism.pool",), 3)
+    yield from limits(signals, verdict["db_slots_exhausted"])
     if verdict["redis_failed"] in POSITIVE:
         yield Action("act.redis", unit, ("why.redis.clients", "why.redis.server"), 1)
     if verdict["service_restarted"] in POSITIVE:
@@ -73,6 +67,21 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
         yield Action(
             "act.rate_limit", {"service": signals.facts[Losses].items[0].service}, ("mechanism.loss",), 3
         )
+
+
+def limits(signals: Signals, slots: Verdict) -> Iterator[Action]:
+    """Suggest what to set against the limit that was reached: the server's, or that of a role or a database."""
+    if slots in POSITIVE:
+        said = {"n": capacity.refusals(signals).height, "both": bool(capacity.both_limits(signals))}
+        yield Action(
+            "act.budget",
+            said,
+            ("mechanism.refused", "mechanism.sides", "why.slots.refused", "why.slots.client"),
+            1,
+        )
+    limited = role_limits.refusals(signals)
+    if limited.height:
+        yield Action("act.role_limit", role_limits.values_of(signals, limited), ("mechanism.limited",), 1)
 
 
 def shares(signals: Signals, slots: Verdict) -> Iterator[Action]:

@@ -37,6 +37,8 @@ class Wanted:
     """Does it help only while the incident is going on?"""
     settings: bool = False
     """Does the log hold it only where settings say so?"""
+    unless: tuple[str, ...] = ()
+    """Not asked where lines of one of these signatures were read: they answer it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,4 +210,5 @@ def wanted(need: dict[str, Any]) -> Wanted:
         need.get("without"),
         bool(need.get("ongoing")),
         bool(need.get("settings")),
+        tuple(need.get("unless", ())),
     )

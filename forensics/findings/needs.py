@@ -34,6 +34,8 @@ def needs_of(signals: Signals, asked: Iterable[Wanted]) -> tuple[Need, ...]:
             continue
         if (one.missing and given(signals, one.missing)) or (one.given and not given(signals, one.given)):
             continue
+        if one.unless and signals.hits(*one.unless, window=False).height:
+            continue
         how = fetched(one, signals, window)
         needs.append(Need(one.input, how.command, expiry(signals, how.store, settings=one.settings)))
     return tuple(sorted(needs, key=lambda need: URGENCY[need.expires.store]))

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from forensics.model.finding import Judgement
 
 POSITIVE = (Verdict.CONFIRMED, Verdict.SUPPORTED)
+NEAR_LIMIT = 0.9
+"""Share of the server's limit from which a snapshot shows who held its slots: some are reserved."""
 UNEXPLAINED = (
     "process_stalled",
     "app_pool_exhausted",
@@ -115,6 +117,8 @@ def is_open(signals: Signals, verdicts: dict[str, Judgement], one: Beyond) -> bo
         return False
     if one.settled_by and verdicts[one.settled_by].verdict is Verdict.CONFIRMED:
         return False
+    if one.id == "slots" and shown_by_snapshot(signals):
+        return False
     if one.restart:
         at = signals.window[0]
         told = any(
@@ -122,6 +126,16 @@ def is_open(signals: Signals, verdicts: dict[str, Judgement], one: Beyond) -> bo
         )
         return judgement.why.rpartition(".")[2] in one.restart and not told
     return True
+
+
+def shown_by_snapshot(signals: Signals) -> bool:
+    """Does a snapshot inside the incident show whose sessions took the slots? It tells them apart and, where its limit is known, is nearly full."""
+    return any(
+        one.by is not None
+        and any(name for name, *_ in one.applications)
+        and (one.limit is None or one.total >= NEAR_LIMIT * one.limit)
+        for one in signals.snapshots
+    )
 
 
 def beyond_question(signals: Signals, one: Beyond, rank: int) -> OpenQuestion:

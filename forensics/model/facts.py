@@ -101,6 +101,21 @@ class Rhythms:
 
 
 @dataclass(frozen=True, slots=True)
+class LockWait:
+    """One wait of one session for one lock, as the lines about it tell."""
+
+    waiter: str
+    """Process id."""
+    began: int
+    """The first line minus the wait that it states."""
+    last: int
+    """The line of the lock that was obtained; of a wait without one the last line that saw it waiting, which is no end."""
+    obtained: bool
+    ref: Ref
+    """Its first line."""
+
+
+@dataclass(frozen=True, slots=True)
 class LockGroup:
     """Sessions that waited for locks of one holder."""
 
@@ -114,14 +129,22 @@ class LockGroup:
     first: int
     """When the first wait began."""
     last: int
+    """The last line about a wait."""
     longest_s: float
     """Longest wait that a line states; one that was not obtained lasted longer."""
     obtained: int
-    """Waits that ended with the lock."""
+    """Sessions all of whose waits ended with the lock."""
     refs: tuple[Ref, ...]
     holder_said: tuple[str, ...]
     """Titles of what the holder printed itself around the waits."""
     holder_refs: tuple[Ref, ...]
+    waits: tuple[LockWait, ...] = ()
+    """In the order in which they began."""
+
+    @property
+    def seen_waiting(self) -> int | None:
+        """When a wait that no line ends was last seen; None where all ended with the lock."""
+        return max((one.last for one in self.waits if not one.obtained), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -685,6 +708,10 @@ class Blocker:
     refs: tuple[Ref, ...]
 
 
+BUSY_S = 5.0
+"""Age from which a statement of a session counts as slow: a pool's client has waited for most of its usual timeout by then."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """Sessions of a database at one instant; of any other instant it tells nothing."""
@@ -717,6 +744,12 @@ class Snapshot:
     """What sessions are told apart by: ``application``, ``user``, ``database`` or ``address``; None: by nothing."""
     mixed: bool = False
     """May processes of the server be among the sessions? A query that groups them asks for nothing that would tell."""
+    busy: int = 0
+    """Sessions that had been in their statement for :data:`BUSY_S` or more."""
+    busy_s: tuple[float, float] | None = None
+    """How long the newest and the oldest of those statements had run, in seconds."""
+    busy_refs: tuple[Ref, ...] = ()
+    """The sessions of those two."""
 
 
 @dataclass(frozen=True, slots=True)

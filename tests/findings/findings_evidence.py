@@ -29,7 +29,9 @@ from forensics.model.facts import (
     Incident,
     Incidents,
     Lifecycle,
+    LockGroup,
     Locks,
+    LockWait,
     Loss,
     Losses,
     Outage,
@@ -152,7 +154,7 @@ def signals(draft: Draft) -> Signals:
     for answer in (
         Incidents((incident,), LAST), Coverage(tuple(covers), FIRST, LAST), Failures(groups_of(draft.failures), pl.DataFrame(draft.failures, schema=ROWS)),
         Stalls(tuple(of.get(Stall, ()))), Events(tuple(of.get(EventGroup, ()))), Delays(tuple(of.get(Backlog, ())), ()), Losses(tuple(of.get(Loss, ()))),
-        Continuity(tuple(of.get(ClockStep, ())), tuple(of.get(Hole, ())), ()), Locks(()), Upkeeps((), ()), Poolers(tuple(of.get(PoolState, ())), ()),
+        Continuity(tuple(of.get(ClockStep, ())), tuple(of.get(Hole, ())), ()), Locks(tuple(of.get(LockGroup, ()))), Upkeeps((), ()), Poolers(tuple(of.get(PoolState, ())), ()),
         Sessions(tuple(of.get(Snapshot, ())), 60.0), Samples(tuple(of.get(SampleSeries, ()))), Probes(tuple(of.get(Series, ()))),
         Restarts(tuple(of.get(Lifecycle, ())), tuple(of.get(Outage, ())), draft.pids, draft.boots),
         Watch(tuple(of.get(BlindGap, ())), (), tuple(of.get(Alert, ()))),
@@ -213,6 +215,17 @@ def snapshot(draft: Draft, waiting: int) -> Snapshot:
     """Return a snapshot of sessions of which some wait for a lock."""
     return Snapshot(
         LO + 60 * SECOND, "now", draft.ref(), 20, 3, 100, (("active", 20),), (), 1, (), waiting, (), ()
+    )
+
+
+def lock_waits(draft: Draft, n: int) -> LockGroup:
+    """Return sessions that wait for one lock from before the incident until after it."""
+    waits = tuple(
+        LockWait(str(50 + at), LO - 300 * SECOND, HI + 300 * SECOND, True, draft.ref()) for at in range(n)
+    )
+    first, last, pids = waits[0].began, waits[0].last, tuple(one.waiter for one in waits)
+    return LockGroup(
+        SERVER, "40", pids, "ShareLock on x", first, last, 900.0, n, (waits[0].ref,), (), (), waits
     )
 
 
@@ -280,8 +293,8 @@ PIECES: dict[str, Callable[[Draft], object]] = {
     ),
     "samples low": lambda d: d.put(gauge(d, 40.0)),
     "samples high": lambda d: d.put(gauge(d, 97.0)),
-    "one lock wait": lambda d: d.hits("postgres.lock-still-waiting", SERVER),
-    "many lock waits": lambda d: d.hits("postgres.lock-still-waiting", SERVER, 6),
+    "one lock wait": lambda d: d.put(lock_waits(d, 1)),
+    "many lock waits": lambda d: d.put(lock_waits(d, 6)),
     "sessions wait": lambda d: d.put(snapshot(d, 2)),
     "many sessions wait": lambda d: d.put(snapshot(d, 8)),
     "server told to stop": lambda d: d.hits("postgres.shutdown-request", SERVER),

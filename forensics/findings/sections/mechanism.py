@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.findings import activity, budget_link, capacity, lock_waits, pooler, upkeep
+from forensics.findings import activity, budget_link, capacity, lock_waits, pooler, role_limits, upkeep
 from forensics.findings.primary import (
     POOL,
     called,
@@ -60,6 +60,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from pooler.findings(signals, "mechanism")
     yield from verdict_links(signals, verdicts)
     yield from capacity.refused(signals)
+    yield from role_limits.findings(signals)
     yield from capacity.sides(signals)
     yield from capacity.server_end(signals)
     yield from other_failures(signals, pool)

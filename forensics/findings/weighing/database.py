@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.findings import capacity, upkeep
+from forensics.findings import capacity, lock_waits, role_limits, upkeep
 from forensics.findings.weighing.application import POOLER_LIMITS
 from forensics.findings.weighing.scale import Sign, covered, direct, disproof, hint, question, witness
-from forensics.model.facts import Coverage, Locks, Sessions, Upkeeps
+from forensics.model.facts import Coverage, Sessions, Upkeeps
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -24,6 +24,15 @@ SNAPSHOT = "pg_stat_activity"
 """Gauges made of snapshots, which people take at an instant of their choice and not at a beat."""
 DURATION = "postgres.duration"
 """Told of every statement, or of those over a threshold that the log does not state: only slow ones weigh."""
+LOGGED = ("postgres.lock-still-waiting", "postgres.lock-acquired", DURATION)
+"""Lines that settings ask for: where one stands, the server logs its kind, and a window without them is no matter of the settings."""
+ADDED = (
+    "postgres.lock-still-waiting",
+    "postgres.lock-acquired",
+    "postgres.lock-holder",
+    "postgres.deadlock-detail",
+)
+"""Lines about waits that the analysis of lock waits puts together, and details of another line."""
 MANY = 5
 """Failures of one kind that are more than an accident."""
 ENDED = (
@@ -38,9 +47,9 @@ ENDED = (
 
 def relayed(signals: Signals) -> pl.DataFrame:
     """Return the lines in which clients quote the server's refusal for lack of slots."""
-    quoted = pl.col("parameters").str.contains(capacity.FULL)
+    quoted = capacity.quoting(pl.col("parameters"))
     own = signals.hits("postgres.too-many-clients", "prisma.too-many")
-    return pl.concat([own, signals.hits(*capacity.CLIENT_TEXTS).filter(quoted)])
+    return pl.concat([own, signals.hits(*role_limits.CLIENT_TEXTS).filter(quoted)])
 
 
 def db_slots_exhausted(signals: Signals) -> Iterator[Sign]:
@@ -50,6 +59,7 @@ def db_slots_exhausted(signals: Signals) -> Iterator[Sign]:
     if texts.height and relayed(signals).height:
         yield witness("slots.client", {"n": texts.height}, signals.refs(texts))
     yield from sampled_slots(signals)
+    yield from other_limit(signals)
     yield from clean_log(signals, "slots.log_clean")
     yield question("slots.unknown")
 
@@ -57,7 +67,7 @@ def db_slots_exhausted(signals: Signals) -> Iterator[Sign]:
 def refusals(signals: Signals) -> Iterator[Sign]:
     """The server's own refusals, counted in its log where that is given."""
     refused = signals.hits("postgres.too-many-clients", "prisma.too-many", families=("server_limit",))
-    refused = refused.filter(
+    refused = role_limits.of_slots(refused).filter(
         ~pl.col("signature").str.starts_with("redis") & ~pl.col("signature").is_in(list(POOLER_LIMITS))
     )
     if not refused.height:
@@ -67,10 +77,21 @@ def refusals(signals: Signals) -> Iterator[Sign]:
     least = any(
         group.bound == "at_least"
         for group in signals.groups("server_limit")
-        if not by_server.height or group.service in servers
+        if group.signature != role_limits.LIMITED and (not by_server.height or group.service in servers)
     )
     said = {"n": by_server.height or refused.height, "by_server": by_server.height, "least": least}
     yield direct("slots.refused", said, signals.refs(by_server if by_server.height else refused))
+
+
+def other_limit(signals: Signals) -> Iterator[Sign]:
+    """Refusals for the limit of a role or a database say nothing of the server's slots: beside them its log shows none for lack of slots, or does not cover the window."""
+    rows = role_limits.refusals(signals)
+    if rows.height:
+        said = role_limits.values_of(signals, rows)
+        shown = said["by_server"] and signals.covers(rows["service"][0])
+        yield (covered if shown else question)(
+            "slots.limited", {**said, "covers": shown}, signals.refs(rows, 2)
+        )
 
 
 def sampled_slots(signals: Signals) -> Iterator[Sign]:
@@ -101,22 +122,38 @@ def db_slow_or_locked(signals: Signals) -> Iterator[Sign]:
     """Lock waits and slow statements in the server's log; without its settings a clean log proves nothing."""
     yield from locked(signals)
     yield from in_snapshots(signals)
+    yield from busy_in_snapshots(signals)
     yield from slow_statements(signals)
     cover = signals.facts[Coverage].of(signals.unit)
     if cover and not signals.spans and not signals.groups("pool_exhaustion"):
         yield covered("slow.quiet", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
     logged = signals.services_in("postgres") and (signals.spans or signals.groups("pool_exhaustion"))
+    lines = signals.hits(*LOGGED, window=False)
+    if logged and lines.height:
+        said = {
+            "waits": lines.filter(pl.col("signature") != DURATION).height,
+            "durations": lines.filter(pl.col("signature") == DURATION).height,
+        }
+        yield question("slow.logged", said, signals.refs(lines, 2))
     yield question("slow.log_settings" if logged else "slow.unknown")
 
 
 def locked(signals: Signals) -> Iterator[Sign]:
-    """Lock waits and deadlocks in the server's log."""
-    waits = signals.hits(families=("lock_wait", "slow_query", "query_timeout"))
-    locks = waits.filter(pl.col("signature").str.contains("lock|deadlock"))
-    if locks.height:
-        holders = len({one.holder for one in signals.facts[Locks].groups if one.holder})
-        said = {"n": locks.height, "holders": holders}
-        yield (direct if locks.height >= MANY else witness)("slow.locks", said, signals.refs(locks))
+    """Lock waits that overlap the window, by their intervals, and deadlocks and cancelled waits inside it, in the server's log.
+
+    A wait counts once however many lines tell of it, and lines that only add to another (who holds the lock) do not count.
+    """
+    groups = lock_waits.told(signals)
+    waits = lock_waits.touching(signals)
+    told = signals.hits(families=("lock_wait", "slow_query", "query_timeout"))
+    ended = told.filter(pl.col("signature").str.contains("lock|deadlock") & ~pl.col("signature").is_in(ADDED))
+    waiting = pl.col("pid").is_in([one.waiter for one in waits]).fill_null(value=False)
+    n = len(waits) + ended.filter(~waiting).height
+    if n:
+        holders = len({one.holder for one in groups if one.holder})
+        said = {"waits": len(waits), "ended": ended.height, "holders": holders}
+        refs = (*(one.ref for one in waits), *signals.refs(ended))
+        yield (direct if n >= MANY else witness)("slow.locks", said, refs[:4])
 
 
 def slow_statements(signals: Signals) -> Iterator[Sign]:
@@ -145,6 +182,15 @@ def in_snapshots(signals: Signals) -> Iterator[Sign]:
     yield (witness if several else hint)("slow.snapshot", said, refs[:4])
 
 
+def busy_in_snapshots(signals: Signals) -> Iterator[Sign]:
+    """A snapshot inside the window in which most sessions are seconds deep in a statement: slow at that instant, whatever the log says of others."""
+    busy = [one for one in signals.snapshots if one.busy > one.total / 2]
+    if busy:
+        most = max(busy, key=lambda one: (one.busy, -(one.at or 0)))
+        said = {"snapshot": most, "given": len(signals.snapshots)}
+        yield witness("slow.busy", said, most.busy_refs)
+
+
 def db_down(signals: Signals) -> Iterator[Sign]:
     """Refused connections and the server's own lifecycle; samples taken inside the window rule it out."""
     ended = signals.hits(*ENDED)
@@ -153,12 +199,15 @@ def db_down(signals: Signals) -> Iterator[Sign]:
         said = {"n": ended.height, "closed": closed[:2] if closed else None}
         refs = (*signals.refs(ended), *(closed[2] if closed else ()))
         yield (direct if ended.height > 1 else witness)("db_down.lifecycle", said, refs)
-    refused = signals.hits(families=("server_limit",)).filter(
+    refused = role_limits.of_slots(signals.hits(families=("server_limit",))).filter(
         pl.col("service").is_in(signals.services_in("postgres"))
     )
     refused = refused if refused.height else relayed(signals)
     if refused.height:
         yield disproof("db_down.refusing", {"n": refused.height}, signals.refs(refused, 2))
+    limited = role_limits.refusals(signals)
+    if limited.height:
+        yield disproof("db_down.limited", role_limits.values_of(signals, limited), signals.refs(limited, 2))
     gauge = signals.gauge
     instants = bool(gauge and gauge.series.startswith(SNAPSHOT) and not signals.covering(gauge))
     if gauge and not instants and (gauge.incident_peak or not signals.spans):
