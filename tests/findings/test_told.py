@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from findings_evidence import PIECES, Draft, series, signals
+from findings_evidence import PIECES, Draft, series, signals, stall
 
 from forensics.findings.sections.alert import undetermined
+from forensics.findings.sections.summary import summary_cause
 from forensics.findings.signals import Signals
-from forensics.model.facts import Detectability, Incidents, Watch
+from forensics.model.facts import Detectability, Incidents, Watch, Witness
+from forensics.model.source import Ref
 from forensics.pipeline import Options, investigate
 from forensics.report.statements import Statements
 
@@ -106,3 +108,35 @@ def test_pieces_are_put_together_whole() -> None:
         draft = Draft()
         piece(draft)
         assert isinstance(signals(draft), Signals)
+
+
+@pytest.mark.parametrize(
+    ("witnesses", "english", "portuguese"),
+    [
+        (
+            (Witness("probes", 2, (Ref(0, 1),), {"series": "GET /health"}),),
+            ", but for moments: probes of GET /health were not answered in time",
+            ", exceto por instantes: sondas de GET /health não foram respondidas a tempo",
+        ),
+        (
+            (Witness("probes", 1, (Ref(0, 1),), {"series": "GET /health"}),),
+            ", but for moments: a probe of GET /health was not answered in time",
+            ", exceto por instantes: uma sonda de GET /health não foi respondida a tempo",
+        ),
+        (
+            (Witness("burst", 40, (Ref(0, 1),), {"usual": 1.0}),),
+            ", but for moments",
+            ", exceto por instantes",
+        ),
+    ],
+)
+def test_the_summary_of_a_stall_names_only_its_witnesses(
+    witnesses: tuple[Witness, ...], english: str, portuguese: str
+) -> None:
+    """Probes are told of where some were not answered; what their endpoint needs is never made up."""
+    draft = Draft()
+    draft.put(replace(stall(draft), witnesses=witnesses))
+    (finding,) = [one for one in summary_cause(signals(draft), {}) if one.key == "summary.stall"]
+
+    for tag, words in (("en", english), ("pt-BR", portuguese)):
+        assert Statements(tag, "UTC").say("summary.stall", finding.values).endswith(words)
