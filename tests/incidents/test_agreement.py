@@ -125,6 +125,21 @@ def test_failed_attempts_of_calls_are_in_the_summary() -> None:
     assert "attempts" not in of(golden.report(ROUGH)[0], "summary.window")[0]["text"]
 
 
+@pytest.mark.parametrize("fixture", ["crm-freeze", "knex-shared-pool", "prisma-replicas"])
+def test_what_people_state_cites_no_line_of_a_log(fixture: str) -> None:
+    """The case file is named as the source; the one line that a clue cites is the incident's start, from which it counts."""
+    document = golden.report(fixture)[0]
+    rows = [row for row in document["timeline"] if "from the case file" in row["text"]]
+    clues = of(document, "clue.event")
+
+    assert rows
+    assert [row["evidence"] for row in rows] == [[]] * len(rows)
+    for row in clues:
+        assert ", from the case file) lies " in row["text"]
+        assert row["method"] == "an event that the case file states"
+        assert len(row["evidence"]) <= 1
+
+
 def test_attempts_are_never_told_as_calls_given_up(document: dict[str, Any]) -> None:
     """A line of a failed attempt (1/5) does not say what became of its message."""
     for row in (*of(document, "summary.window"), *of(document, "impact.calls_failed")):
