@@ -12,6 +12,7 @@ from forensics.findings.sections.alert import undetermined
 from forensics.findings.sections.summary import summary_cause
 from forensics.findings.signals import Signals
 from forensics.model.facts import Detectability, Incidents, Watch, Witness
+from forensics.model.finding import Grade
 from forensics.model.source import Ref
 from forensics.pipeline import Options, investigate
 from forensics.report.statements import Statements
@@ -90,6 +91,8 @@ def test_what_is_known_of_a_monitor_is_told(
     (finding,) = told(timeout_s, alert_after)
 
     assert finding.values["below"] == below
+    assert finding.grade is (Grade.DERIVED if below else Grade.NOT_DETERMINED)
+    assert [need.input for need in finding.needs] == ([] if below else ["the monitor's timeout and rule"])
     assert len(finding.refs) == 2
     said = Statements("en", "UTC").say("alert.undetermined", finding.values)
     assert missing in said
