@@ -19,8 +19,8 @@ from forensics.model.source import Ref
 from forensics.report import comparison, consistency, stated
 from forensics.report import document as telling
 from forensics.report.comparison import Mismatch, shown
+from forensics.report.dialects import told
 from forensics.report.masking import PSEUDONYM, Masker, numberless
-from forensics.report.render import markdown
 from forensics.sources import casefile, clock, companions, streams
 from forensics.sources.discovery import Input, discover, natural
 from forensics.sources.limits import limits_of
@@ -196,7 +196,7 @@ def again(said: Stated, found: Found, options: pipeline.Options, asked: Iterable
         case = pipeline.investigate(asked, options, found=items, also=refs)
     document = json.loads(json.dumps(telling.build(case, redact=said.redact)))
     document["charts"] = list(said.charts)
-    return Again(document, markdown(document), case)
+    return Again(document, told(document, said.dialect, said.max_chars), case)
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
         pl.col("first_us").is_between(primary.start + EDGE_S * SECOND, end - EDGE_S * SECOND)
     )
     calls = evidence["calls"].filter(inside)
-    gave_up = (
+    attempts = (
         facts[Failures]
         .rows.filter(
             (pl.col("family") == "webhook_delivery") & pl.col("began").is_between(primary.start - MINUTE, end)
@@ -85,7 +85,7 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
     slowest = most(late["duration_ms"])
     return Impact(
         routes=rows, clients=tuple(users["client"].drop_nulls().unique().sort()), completed=completed,
-        completed_refs=tuple(Ref(s, line) for s, line in seconds.select("source", "first_line").head(3).iter_rows()), calls_failed=gave_up, calls_late=late.height,
+        completed_refs=tuple(Ref(s, line) for s, line in seconds.select("source", "first_line").head(3).iter_rows()), calls_failed=attempts, calls_late=late.height,
         slowest_call_s=round(slowest / 1000, 3) if slowest is not None else None,
         call_refs=tuple(Ref(s, line) for s, line in late.sort("duration_ms", descending=True).select("source", "line").head(2).iter_rows()), failed_outside=evidence["failed"].filter(~inside).height,
         completed_between=int(between["n"].sum()), failed=once(users, evidence["formats"]), probes_failed=once(failed.filter("probe"), evidence["formats"]),

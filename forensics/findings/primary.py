@@ -88,8 +88,8 @@ def completed(signals: Signals) -> int | None:
     return signals.facts[Impact].completed if signals.unit in shown else None
 
 
-def calls_given_up(signals: Signals) -> pl.DataFrame:
-    """Return the outgoing calls of others into the primary window that were given up, in order of time."""
+def attempts_failed(signals: Signals) -> pl.DataFrame:
+    """Return the attempts of outgoing calls of others into the primary window that failed, in order of time: a call may have several."""
     lo, hi = signals.window
     rows = signals.facts[Failures].rows
     return rows.filter(

@@ -13,7 +13,6 @@ from forensics.findings.edges import edges, near_primary
 from forensics.findings.signals import REPLICA, SECOND
 from forensics.model.facts import (
     Clocks,
-    Coverage,
     Failures,
     Probes,
     Restarts,
@@ -247,10 +246,7 @@ def watch(signals: Signals) -> Iterator[Moment]:
 
 
 def known(signals: Signals) -> Iterator[Moment]:
-    """Yield what people know happened."""
-    refs = tuple(
-        cover.first_ref for cover in signals.facts[Coverage].services if cover.service == signals.unit
-    )
+    """Yield what people know happened; the case file is the source, and no line of a log shows it."""
     for event in signals.known.events:
         yield Moment(
             event.at,
@@ -259,7 +255,7 @@ def known(signals: Signals) -> Iterator[Moment]:
             "row.known",
             {"text": event.text, "kind": event.kind},
             Grade.CLUE,
-            refs,
+            (),
         )
 
 

@@ -93,7 +93,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One claim. A number without a place, a formula or a need cannot be built (law 3)."""
+    """One claim. A number without a place, a formula or a need cannot be built (law 3); a clue may name the file that states it."""
 
     key: str
     """Statement in the catalogue of the telling wing."""
@@ -110,7 +110,8 @@ class Finding:
 
     def __post_init__(self) -> None:
         """Refuse a claim that nobody can check."""
-        checkable = self.refs or self.needs or (self.grade is Grade.NO_SIGN and self.scope)
+        stated = (self.grade is Grade.NO_SIGN and self.scope) or (self.grade is Grade.CLUE and self.method)
+        checkable = self.refs or self.needs or stated
         if not checkable:
             raise ValueError(f"finding {self.key!r} has neither evidence nor needs")
 

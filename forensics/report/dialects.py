@@ -28,8 +28,9 @@ def folded(slug: str, section: str) -> str:
 
 FOLDING = replace(PORTABLE, finish=folded)
 """Markdown of the hosts that know ``<details>``."""
+USUAL = "commonmark"
 DIALECTS: dict[str, tuple[Dialect, int]] = {
-    "commonmark": (PORTABLE, LONGEST),
+    USUAL: (PORTABLE, LONGEST),
     "github": (FOLDING, 65_536),
     "gitlab": (FOLDING, 65_536),
     "jira": (JIRA, 32_000),
@@ -39,7 +40,14 @@ DIALECTS: dict[str, tuple[Dialect, int]] = {
 and Slack cuts a message at 40,000."""
 
 
-def told(document: dict[str, Any], dialect: str = "commonmark", longest: int | None = None) -> str:
-    """Render the report in a dialect, in at most `longest` characters, or in as many as the place takes."""
+def told(document: dict[str, Any], dialect: str = USUAL, longest: int | None = None) -> str:
+    """Render the report in a dialect, in at most `longest` characters, or in as many as the place takes.
+
+    The command that the page prints names both where they are not the usual ones: report.json is the same for every place.
+    """
     form, usual = DIALECTS[dialect]
-    return render(document, form, longest or usual)
+    asked = {
+        "dialect": dialect if dialect != USUAL else None,
+        "max-chars": str(longest) if longest and longest != usual else None,
+    }
+    return render(document | {"options": document["options"] | asked}, form, longest or usual)

@@ -57,6 +57,8 @@ NOTICE = re.compile(r"(?!- )[^\d`|]*(\d[\d.,]*)[^`|]*`--evidence FILE`")
 """The phrase `more`, in any language: the number comes first."""
 STATED = ("tz", "lang", "since", "until")
 """Options whose values stand in the document as they were given."""
+FORM = ("dialect", "max-chars")
+"""Options of the page alone, which `forensics.report.dialects.told` adds to those that report.json holds."""
 
 
 class Markup(str):
@@ -325,6 +327,7 @@ class Page:
             for name, bound in (said.get("unpack_limit") or {}).items():
                 words += ["--unpack-limit", f"{name}={bound}"]
             words += ["--no-redact"] if said.get("redact") is False else []
+            words += [part for key in FORM for part in (f"--{key}", said.get(key)) if said.get(key)]
         return "".join(f" {shlex.quote(word)}" for word in words)
 
     def naming(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from forensics.model.errors import UsageError
+from forensics.report.dialects import DIALECTS, USUAL
 
 SCHEMA = "forensics.report/1"
 REMEDY = "write one with forensics report --json, or with -o as Markdown"
@@ -41,8 +42,10 @@ VALUES = {
     "--formats": "formats",
     "--unpack-limit": "unpack_limit",
     "--unit": "unit",
+    "--dialect": "dialect",
+    "--max-chars": "max_chars",
 }
-"""Options with a value that a page's command shows, and their keys in report.json."""
+"""Options with a value that a page's command shows, and their keys in report.json, which holds none of the last two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,10 @@ class Stated:
     unpack_limit: dict[str, int] = field(default_factory=dict)
     """Limits of unpacking that were raised, by name."""
     redact: bool = True
+    dialect: str = USUAL
+    """Of a page: how it is marked up."""
+    max_chars: int | None = None
+    """Of a page: the length that was asked for, None where its place decided."""
     sources: tuple[StatedSource, ...] = ()
     unlisted: int = 0
     """Inputs that a page does not show."""
@@ -189,6 +196,7 @@ def of_page(page: str, name: str) -> Stated:
             "the page does not show the command that made it", where=name, remedy="check its report.json"
         )
     said = arguments(commands[-1], name)
+    dialect, longest = form(said, name)
     part = next((part for part in HEADING.split(page) if HASHED.search(part)), "")
     left = UNLISTED.search(part)
     return Stated(
@@ -196,10 +204,19 @@ def of_page(page: str, name: str) -> Stated:
         **{key: next(iter(said[key]), None) for key in ("tz", "lang", "since", "until", "case")},
         units=tuple(said["unit"]), signatures=bool(said["signatures"]), formats=bool(said["formats"]),
         unpack_limit=spelled(said["unpack_limit"], name), redact=not said["no_redact"],
+        dialect=dialect, max_chars=longest,
         sources=tuple(StatedSource(None, shown_name(cell), digits) for cell, digits in ROW.findall(part)),
         unlisted=int(left[1]) if left else 0, version=written[-1][1], signatures_sha256=written[-1][2],
         charts=tuple(unquote(link) for link in CHART.findall(page)[:MOST_CHARTS]),
     )  # fmt: skip
+
+
+def form(said: dict[str, list[str]], name: str) -> tuple[str, int | None]:
+    """Return the dialect and the length of a page from the words of its command."""
+    dialect, longest = (next(iter(said[key]), None) for key in ("dialect", "max_chars"))
+    if dialect not in (None, *DIALECTS) or not re.fullmatch(r"[1-9]\d{3,8}", longest or "3000"):
+        raise UsageError("states a dialect or a length that is none", where=name, remedy=REMEDY)
+    return dialect or USUAL, int(longest) if longest else None
 
 
 def arguments(command: str, name: str) -> dict[str, list[str]]:

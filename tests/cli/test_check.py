@@ -77,6 +77,8 @@ def test_a_report_agrees_with_its_inputs(run, report, good, file) -> None:
         ["--no-redact"],
         ["--lang", "en", "--unpack-limit", "1G"],
         ["--unpack-limit", "members=9", "--unpack-limit", "size=2G"],
+        ["--dialect", "github"],
+        ["--dialect", "gitlab", "--max-chars", "9000"],
     ],
     ids=" ".join,
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -51,6 +53,26 @@ def test_dialects(run: Callable[..., Any], good: Path, dialect: str, start: str)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(start)
     assert len(done.out) <= 4000
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--dialect", "github"), ("--max-chars", "5000"), ("--dialect", "jira", "--max-chars", "6000"), ()],
+)
+def test_the_printed_command_makes_the_same_page(
+    run: Callable[..., Any], good: Path, options: tuple[str, ...]
+) -> None:
+    """Its dialect and length are in it where they are not the usual ones, and with them it gives the same bytes."""
+    page = run("report", good, *options).out
+    (command,) = re.findall(r"(?m)^forensics report INPUT… ?(.*) --json report\.json -o report\.md$", page)
+    words = shlex.split(command)
+
+    assert words[len(words) - len(options) :] == list(options)
+    assert ("--dialect" in words, "--max-chars" in words) == (
+        "--dialect" in options,
+        "--max-chars" in options,
+    )
+    assert run("report", good, *words).out == page
 
 
 def test_too_short_is_refused(run: Callable[..., Any], good: Path) -> None:

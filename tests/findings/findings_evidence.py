@@ -197,7 +197,10 @@ def stall(draft: Draft) -> Stall:
     silence = Silence(
         API, LO, LO + 60 * SECOND, 50.0, 0, 20, ((LO, LO + 60 * SECOND),), 9.0, draft.ref(), draft.ref()
     )
-    seen = tuple(Witness(kind, 3, (draft.ref(),)) for kind in ("probes", "calls"))
+    seen = (
+        Witness("probes", 3, (draft.ref(),), {"series": "GET /health"}),
+        Witness("calls", 3, (draft.ref(),)),
+    )
     return Stall(API, LO, LO + 60 * SECOND, silence.parts, seen, silence)
 
 

@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from findings_evidence import PIECES, Draft, series, signals
+from findings_evidence import PIECES, Draft, series, signals, stall
 
 from forensics.findings.sections.alert import undetermined
+from forensics.findings.sections.summary import summary_cause
 from forensics.findings.signals import Signals
-from forensics.model.facts import Detectability, Incidents, Watch
+from forensics.model.facts import Detectability, Incidents, Watch, Witness
+from forensics.model.finding import Grade
+from forensics.model.source import Ref
 from forensics.pipeline import Options, investigate
 from forensics.report.statements import Statements
 
@@ -88,6 +91,8 @@ def test_what_is_known_of_a_monitor_is_told(
     (finding,) = told(timeout_s, alert_after)
 
     assert finding.values["below"] == below
+    assert finding.grade is (Grade.DERIVED if below else Grade.NOT_DETERMINED)
+    assert [need.input for need in finding.needs] == ([] if below else ["the monitor's timeout and rule"])
     assert len(finding.refs) == 2
     said = Statements("en", "UTC").say("alert.undetermined", finding.values)
     assert missing in said
@@ -106,3 +111,35 @@ def test_pieces_are_put_together_whole() -> None:
         draft = Draft()
         piece(draft)
         assert isinstance(signals(draft), Signals)
+
+
+@pytest.mark.parametrize(
+    ("witnesses", "english", "portuguese"),
+    [
+        (
+            (Witness("probes", 2, (Ref(0, 1),), {"series": "GET /health"}),),
+            ", but for moments: probes of GET /health were not answered in time",
+            ", exceto por instantes: sondas de GET /health não foram respondidas a tempo",
+        ),
+        (
+            (Witness("probes", 1, (Ref(0, 1),), {"series": "GET /health"}),),
+            ", but for moments: a probe of GET /health was not answered in time",
+            ", exceto por instantes: uma sonda de GET /health não foi respondida a tempo",
+        ),
+        (
+            (Witness("burst", 40, (Ref(0, 1),), {"usual": 1.0}),),
+            ", but for moments",
+            ", exceto por instantes",
+        ),
+    ],
+)
+def test_the_summary_of_a_stall_names_only_its_witnesses(
+    witnesses: tuple[Witness, ...], english: str, portuguese: str
+) -> None:
+    """Probes are told of where some were not answered; what their endpoint needs is never made up."""
+    draft = Draft()
+    draft.put(replace(stall(draft), witnesses=witnesses))
+    (finding,) = [one for one in summary_cause(signals(draft), {}) if one.key == "summary.stall"]
+
+    for tag, words in (("en", english), ("pt-BR", portuguese)):
+        assert Statements(tag, "UTC").say("summary.stall", finding.values).endswith(words)

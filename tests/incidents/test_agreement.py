@@ -115,14 +115,35 @@ def test_both_languages_count_alike() -> None:
 # --- what the effect was, and how it ended
 
 
-def test_what_was_given_up_is_in_the_summary() -> None:
-    """Where more calls were given up than requests failed, that is the main effect."""
+def test_failed_attempts_of_calls_are_in_the_summary() -> None:
+    """Where more attempts of calls failed than requests, that is the main effect; a later attempt may have delivered."""
     document = golden.report("s5-deploy-restart")[0]
     (row,) = of(document, "summary.window")
 
-    assert "29 outgoing calls of gateway gave up" in row["text"]
+    assert "29 attempts of outgoing calls of gateway failed" in row["text"]
     assert row["evidence"]
-    assert "gave up" not in of(golden.report(ROUGH)[0], "summary.window")[0]["text"]
+    assert "attempts" not in of(golden.report(ROUGH)[0], "summary.window")[0]["text"]
+
+
+@pytest.mark.parametrize("fixture", ["crm-freeze", "knex-shared-pool", "prisma-replicas"])
+def test_what_people_state_cites_no_line_of_a_log(fixture: str) -> None:
+    """The case file is named as the source; the one line that a clue cites is the incident's start, from which it counts."""
+    document = golden.report(fixture)[0]
+    rows = [row for row in document["timeline"] if "from the case file" in row["text"]]
+    clues = of(document, "clue.event")
+
+    assert rows
+    assert [row["evidence"] for row in rows] == [[]] * len(rows)
+    for row in clues:
+        assert ", from the case file) lies " in row["text"]
+        assert row["method"] == "an event that the case file states"
+        assert len(row["evidence"]) <= 1
+
+
+def test_attempts_are_never_told_as_calls_given_up(document: dict[str, Any]) -> None:
+    """A line of a failed attempt (1/5) does not say what became of its message."""
+    for row in (*of(document, "summary.window"), *of(document, "impact.calls_failed")):
+        assert "gave up" not in row["text"]
 
 
 def test_a_response_beside_the_edge_proves_nothing() -> None:

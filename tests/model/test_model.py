@@ -97,6 +97,12 @@ class TestFinding:
         with pytest.raises(ValueError, match="neither evidence"):
             Finding("x", "ruled_out", Grade.NO_SIGN, scope="")
 
+    def test_a_clue_may_name_the_file_that_states_it(self) -> None:
+        """What people know stands in no log; anything surer than a clue needs a place all the same."""
+        assert Finding("x", "clues", Grade.CLUE, method="stated by a file").refs == ()
+        with pytest.raises(ValueError, match="neither evidence"):
+            Finding("x", "clues", Grade.VERIFIED, method="stated by a file")
+
     def test_every_verdict_has_a_grade(self) -> None:
         """The two scales say the same."""
         assert set(Verdict) == set(GRADE_OF)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from babel.messages.catalog import Message
 
 CODE = Path(forensics.__file__).parent
+INPUT = re.compile(r'^input = "(.+)"$|(?:Need|Wanted)\(\s*"([^"]+)"', re.MULTILINE)
+"""Inputs that a need names, in the code and in its table of hypotheses."""
 TEMPLATES = sorted(Path(str(texts.root())).glob("*/*.j2"))
 OTHERS = texts.languages()[1:]
 ENGINE = Environment(trim_blocks=True, lstrip_blocks=True)  # noqa: S701 - parsed only, never rendered
@@ -306,3 +308,13 @@ def test_a_language_that_is_not_there_is_english() -> None:
     assert speak("tlh").tag == "en"
     assert speak("en").text("Timeline") == "Timeline"
     assert speak("en").note("reading failed (x); copy the file again").startswith("reading failed")
+
+
+def test_needs_begin_with_no_article() -> None:
+    """In Portuguese they follow "precisa de", which an article or "quem" would contract with or break."""
+    files = [path for path in (CODE / "findings").rglob("*") if path.suffix in (".py", ".toml")]
+    inputs = {one or two for path in files for one, two in INPUT.findall(path.read_text("utf-8"))}
+    said = [speak("pt-BR").text(one) for one in sorted(inputs)]
+
+    assert {"the server's log over the whole incident", "who holds sessions now"} <= inputs
+    assert [one for one in said if re.match(r"(?:[oa]s?|uma?|quem|el[ea]s?)\b", one)] == []

@@ -352,6 +352,33 @@ def test_instants_are_rounded_to_the_second() -> None:
     assert "|Detected|2026-09-09 09:50:29 -03:00|" in text
 
 
+@pytest.mark.parametrize(
+    ("recovered", "language", "said"),
+    [
+        ("09:48:41", "en", "- Detected 108 s (1 min 48 s) after recovery"),
+        (None, "en", "- Detected 48 s after the end"),
+        ("09:48:41", "pt-BR", "- Detectado 108 s (1 min 48 s) após a recuperação"),
+        (None, "pt-BR", "- Detectado 48 s após o fim"),
+    ],
+)
+def test_an_alert_after_the_recovery_is_told_as_such(recovered: str | None, language: str, said: str) -> None:
+    """It came late by that much; no duration is negative."""
+    document = example.founding()
+    document["case"]["language"] = language
+    end = "09:48:00" if recovered else "09:49:41"
+    document["incidents"][2] |= {
+        "end": example.at(end),
+        "recovered_at": example.at(recovered or end),
+        "detected_at": example.at("09:50:29"),
+    }
+    title = "Times that matter" if language == "en" else "Marcos"
+    text = section(render.markdown(document), title)
+
+    assert said in text
+    assert " -108 s" not in text
+    assert " -48 s" not in text
+
+
 def test_instants_of_two_offsets_each_carry_theirs() -> None:
     """Where a clock was changed no head names an offset."""
     document = example.founding()

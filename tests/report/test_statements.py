@@ -9,6 +9,8 @@ import pytest
 
 import forensics
 from forensics.model import texts
+from forensics.model.facts import ClockOffset
+from forensics.model.source import Ref
 from forensics.report.statements import Statements, catalogue
 
 CODE = Path(forensics.__file__).parent
@@ -67,3 +69,21 @@ def test_a_count_shows_its_bounds() -> None:
         "26",
     ]
     assert Statements("pt-BR", "UTC").count((1026, 1027)) == "1.026 a 1.027"
+
+
+@pytest.mark.parametrize(
+    ("offset_s", "uncertainty_s", "english", "portuguese"),
+    [
+        (-0.0004, 0.0001, "clock agrees with that of gateway within 0.01 s", "relógio concorda com o de gateway em até 0,01 s"),
+        (-0.02, 0.01, "clock 0.02 s (±0.01 s) behind that of gateway", "relógio 0,02 s (±0,01 s) atrasado"),
+    ],
+)  # fmt: skip
+def test_clocks_that_differ_by_less_than_is_shown_agree(
+    offset_s: float, uncertainty_s: float, english: str, portuguese: str
+) -> None:
+    """0 s behind is not behind."""
+    offset = ClockOffset(0, 1, offset_s, uncertainty_s, "requests", 9, (Ref(0, 1), Ref(1, 1)))
+
+    for tag, words in (("en", english), ("pt-BR", portuguese)):
+        said = Statements(tag, "UTC").say("title.offset", {"offset": offset, "source": "gateway"})
+        assert said.startswith(words)

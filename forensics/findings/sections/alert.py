@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from forensics.findings.hypotheses import Wanted
+from forensics.findings.needs import needs_of
 from forensics.findings.primary import edge_refs
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import Probes, Watch
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 HEALTH = re.compile(r"(?i)health|ready|alive|ping|status")
 """Routes that monitors ask for."""
+SETTINGS = Wanted("the monitor's timeout and rule", fetch="monitor")
+"""What tells the shortest freeze that a monitor must see."""
 TIMES = "\N{MULTIPLICATION SIGN}"
 GREEN = 2
 """Answered checks inside an incident from which one is said not to see it."""
@@ -130,7 +134,11 @@ def undetermined(signals: Signals) -> Iterator[Finding]:
         # An unknown rule takes one failure or more, an unknown timeout is longer than nothing.
         below = round(((series.alert_after or 1) - 1) * series.period_s + (series.timeout_s or 0), 1)
         values = {"series": series, "below": below or None}
-        yield Finding("alert.undetermined", "alert", Grade.DERIVED, values, refs)
+        if below:
+            yield Finding("alert.undetermined", "alert", Grade.DERIVED, values, refs)
+        else:
+            needs = needs_of(signals, [SETTINGS])
+            yield Finding("alert.undetermined", "alert", Grade.NOT_DETERMINED, values, refs, needs=needs)
 
 
 def rule(item: Detectability) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forensics.findings import activity, lock_waits, pooler, upkeep
-from forensics.findings.primary import coverage_refs, edge_refs
 from forensics.findings.signals import SECOND
 from forensics.model.facts import Events, Incidents
 from forensics.model.finding import Finding, Grade
@@ -19,6 +18,8 @@ NEAR_US = 600 * SECOND
 """Events this near to the incident are named."""
 ENDED_IDLE = "postgres.idle-in-transaction-timeout"
 """Sessions that the server ended while they kept a transaction open: told wherever they are, since others may have waited for them."""
+STATED = "an event that the case file states"
+"""Where an event of people's knowledge stands; the line that a clue cites shows the incident's start, from which it counts."""
 SEEN = 6
 """Kinds of events that are named."""
 
@@ -38,7 +39,6 @@ def seen(signals: Signals) -> Iterator[Finding]:
 
 def clues(signals: Signals) -> Iterator[Finding]:
     """Name coincidences in time: what people know happened near an incident, and never as its cause."""
-    refs = coverage_refs(signals)
     yield from seen(signals)
     yield from activity.findings(signals, "clues")
     yield from pooler.findings(signals, "clues")
@@ -52,12 +52,12 @@ def clues(signals: Signals) -> Iterator[Finding]:
             key=lambda item: abs(item.start - event.at),
             default=None,
         )
-        if near is not None and refs:
-            place = edge_refs(near) or refs
+        if near is not None:
             yield Finding(
                 "clue.event",
                 "clues",
                 Grade.CLUE,
                 {"event": event, "incident": near, "apart": (event.at - near.start) / SECOND},
-                place[:1],
+                (near.start_ref,) if near.start_ref else (),
+                method=STATED,
             )

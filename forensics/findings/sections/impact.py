@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forensics.findings.primary import calls_given_up, completed, coverage_refs, lossy, places
+from forensics.findings.primary import attempts_failed, completed, coverage_refs, lossy, places
 from forensics.model.facts import EDGE_S, Impact, SlowRequests
 from forensics.model.finding import Finding, Grade
 
@@ -50,7 +50,7 @@ def impact(signals: Signals) -> Iterator[Finding]:
         )
     yield from slow(signals)
     if found.calls_failed:
-        rows = calls_given_up(signals)
+        rows = attempts_failed(signals)
         yield Finding(
             "impact.calls_failed",
             "impact",

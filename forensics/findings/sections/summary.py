@@ -8,7 +8,7 @@ import polars as pl
 
 from forensics.findings import activity, capacity, lock_waits
 from forensics.findings.primary import (
-    calls_given_up,
+    attempts_failed,
     completed,
     coverage_refs,
     edge_refs,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
+    from forensics.model.facts import Stall
     from forensics.model.finding import OpenQuestion
     from forensics.model.source import Ref
 
@@ -59,8 +60,8 @@ def summary(
         {
             "incident": incident, "service": hit, "last": signals.window[1], "failed": failed, "completed": completed(signals) if hit == signals.unit else found.completed,
             "clients": len(found.clients), "lossy": lossy(signals), "edge": None if found.completed_between else EDGE_S,
-            **gave_up(signals),
-        }, (*edge_refs(incident), *places(calls_given_up(signals), 1)),
+            **attempts(signals),
+        }, (*edge_refs(incident), *places(attempts_failed(signals), 1)),
     )  # fmt: skip
     yield from summary_cause(signals, verdicts)
     yield from activity.summary(signals)
@@ -78,10 +79,10 @@ def summary(
         yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, what, needs=unknown.needs[:1])
 
 
-def gave_up(signals: Signals) -> dict[str, Any]:
-    """Return how many outgoing calls were given up, and whose, where that is a main effect: at least as many as requests failed."""
+def attempts(signals: Signals) -> dict[str, Any]:
+    """Return how many attempts of outgoing calls failed, and whose, where that is a main effect: at least as many as requests failed."""
     found = signals.facts[Impact]
-    rows = calls_given_up(signals)
+    rows = attempts_failed(signals)
     main = rows.height and found.calls_failed >= found.failed
     return {"calls": found.calls_failed if main else 0, "caller": rows["service"][0] if main else None}
 
@@ -158,7 +159,12 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
             "summary.stall",
             "summary",
             Grade.INFERRED,
-            {"n": len(stalls), "total": total, "open": any(item.end is None for item in stalls)},
+            {
+                "n": len(stalls),
+                "total": total,
+                "open": any(item.end is None for item in stalls),
+                **probed(stall),
+            },
             stall_refs(stall),
         )
     holder = summary_holder(signals, pool=pool is not None)
@@ -166,6 +172,15 @@ def summary_cause(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
         yield holder
     elif pool is None and stall is None:
         yield from summary_verdict(verdicts)
+
+
+def probed(stall: Stall) -> dict[str, Any]:
+    """Return which probes a stall left unanswered and how many; 0 where other witnesses alone tell of it.
+
+    The probes are named and nothing is said of what their endpoint needs, which no line shows.
+    """
+    seen = next((one for one in stall.witnesses if one.kind == "probes"), None)
+    return {"probes": seen.n if seen else 0, "probed": seen.detail["series"] if seen else None}
 
 
 def summary_holder(signals: Signals, *, pool: bool) -> Finding | None:
