@@ -43,7 +43,7 @@ def asked(report: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(
     ("failure", "command", "other"),
-    [(MYSQL, "sudo mysql -e", "postgres"), (POSTGRES, "/var/log/postgresql/", "mysql")],
+    [(MYSQL, "sudo mysql -e", "postgres"), (POSTGRES, "psql -X", "mysql")],
     ids=["mysql", "postgres"],
 )
 def test_the_database_that_failed_is_the_one_that_is_asked(
