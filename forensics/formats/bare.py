@@ -38,7 +38,7 @@ FEWEST = 0.1
 """Share of the lines that a format must have to date a file whose lines are of several formats."""
 FEW = 300
 """Lines that are looked at one by one before a format's frame query, which costs as much as some hundred of them."""
-UNDATED = "its lines carry no time and can't be placed: export them with stamps (docker logs --timestamps, journalctl -o short-iso-precise, or a log format with a time)"
+UNDATED = "its lines carry no date with a time of day and can't be placed: export them with stamps (docker logs --timestamps, journalctl -o short-iso-precise, or a log format with a time)"
 ATTACHED = "lines without a stamp, of no known shape, are taken as parts of the record above them"
 
 

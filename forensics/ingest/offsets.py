@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.ingest.understand import route
 from forensics.ingest.wall import MINUTE, SECOND, in_years
 from forensics.model.frames import least, most
 from forensics.model.source import Zone
@@ -42,6 +43,11 @@ Found = tuple[pl.DataFrame, Zone]
 """(minute, offset_min) as in :class:`forensics.ingest.wall.Rule`, and how it is known."""
 
 
+WHAT = ["method", "route", "status"]
+"""What tells requests of two logs to be the same, beside their time."""
+REQUEST = r"^(?P<method>[A-Z]+) (?P<path>\S+)"
+
+
 def found(
     frames: dict[str, pl.DataFrame],
     rules: Mapping[int, Rule],
@@ -53,8 +59,10 @@ def found(
     open_ = [index for index in sorted(rules) if zones[index].rule in ("assumed", "unknown")]
     known: dict[int, Found] = {}
     for index in open_:
-        one = by_lines(frames["sketch"], index, rules, names) or by_requests(
-            frames["arrivals"], index, rules, names
+        one = (
+            by_lines(frames["sketch"], index, rules, names)
+            or by_requests(frames["arrivals"], frames["arrivals"], WHAT, index, rules, names)
+            or by_requests(named_requests(frames["hits"]), frames["arrivals"], WHAT[:2], index, rules, names)
         )
         if one:
             known[index] = one
@@ -122,15 +130,30 @@ def by_lines(
     return steps, Zone(told, "inferred", why)
 
 
+def named_requests(hits: pl.DataFrame) -> pl.DataFrame:
+    """Return the requests that errors name, as nginx's error log does: method and route, without a status."""
+    named = hits.filter(pl.col("parameters").str.contains('"request":"', literal=True))
+    parts = pl.col("parameters").str.json_path_match("$.request").str.extract_groups(REQUEST)
+    return (
+        named.select("source", "naive", "line", "ts", said=parts)
+        .unnest("said")
+        .with_columns(route=route(pl.col("path")))
+    )
+
+
 def by_requests(
-    arrivals: pl.DataFrame, index: int, rules: Mapping[int, Rule], names: Mapping[int, str]
+    requests: pl.DataFrame,
+    arrivals: pl.DataFrame,
+    what: list[str],
+    index: int,
+    rules: Mapping[int, Rule],
+    names: Mapping[int, str],
 ) -> Found | None:
-    """Find the offset at which another input logs the same requests: method, route and status within :data:`NEAR_S`.
+    """Find the offset at which another input logs the same requests (``what`` they have in common) within :data:`NEAR_S`.
 
     It must be the only one: a probe alone would fit at every quarter of an hour.
     """
-    what = ["method", "route", "status"]
-    mine = arrivals.filter((pl.col("source") == index) & pl.col("naive")).sort("line").head(SAMPLE)
+    mine = requests.filter((pl.col("source") == index) & pl.col("naive")).sort("line").head(SAMPLE)
     theirs = arrivals.filter(~pl.col("source").is_in(list(rules)) & pl.col("ts").is_not_null())
     if mine.height < SAME_REQUESTS or not theirs.height:
         return None

@@ -314,3 +314,49 @@ def test_a_probe_tells_no_offset(tmp_path: Path) -> None:
     write(tmp_path, "app.log", app)
 
     assert source(read(tmp_path), "app.log").zone.rule == "assumed"
+
+
+def test_an_error_log_takes_the_offset_of_the_access_log_with_the_same_requests(tmp_path: Path) -> None:
+    """Nginx writes its errors in local time without a zone, its access log with an offset: both name the requests."""
+    start = dt.datetime(2026, 11, 29, 12, 1, tzinfo=dt.UTC)
+    at = [start + dt.timedelta(seconds=41 * n) for n in range(12)]
+    access = [
+        f'203.0.113.{n} - - [{one:%d/%b/%Y:%H:%M:%S} +0000] "GET /p/{n} HTTP/1.1" 504 160 "-" "curl/8"'
+        for n, one in enumerate(at)
+    ]
+    errors = [
+        f"{one + dt.timedelta(hours=1):%Y/%m/%d %H:%M:%S} [error] 12#12: *{n} upstream timed out (110: Connection timed out) while reading response "
+        f'header from upstream, client: 203.0.113.{n}, server: x, request: "GET /p/{n} HTTP/1.1", upstream: "http://10.0.0.1:80/p/{n}", host: "x"'
+        for n, one in enumerate(at)
+    ]
+    write(tmp_path, "access.log", access)
+    write(tmp_path, "error.log", errors)
+    found = {source.name: source for source in read(tmp_path).sources}
+
+    assert (found["error.log"].zone.name, found["error.log"].zone.rule) == ("UTC+01:00", "inferred")
+    assert "12 of its requests stand in access.log" in found["error.log"].zone.why
+    assert found["error.log"].first_us == found["access.log"].first_us
+
+
+def test_errors_that_name_no_request_of_another_log_keep_their_assumed_zone(tmp_path: Path) -> None:
+    """Requests of other routes tell nothing."""
+    at = [dt.datetime(2026, 11, 29, 12, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=41 * n) for n in range(12)]
+    write(
+        tmp_path,
+        "access.log",
+        [
+            f'203.0.113.1 - - [{one:%d/%b/%Y:%H:%M:%S} +0000] "GET /other HTTP/1.1" 200 160 "-" "curl/8"'
+            for one in at
+        ],
+    )
+    write(
+        tmp_path,
+        "error.log",
+        [
+            f'{one:%Y/%m/%d %H:%M:%S} [error] 12#12: *1 upstream timed out (110: Connection timed out) while reading response header from upstream, client: 203.0.113.1, server: x, request: "GET /p HTTP/1.1", upstream: "http://10.0.0.1:80/p", host: "x"'
+            for one in at
+        ],
+    )  # fmt: skip
+    found = {source.name: source for source in read(tmp_path).sources}
+
+    assert found["error.log"].zone.rule == "assumed"
