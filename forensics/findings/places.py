@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from forensics.findings.signals import NOBODY, replica_of
+from forensics.findings.signals import GATEWAYS, NOBODY, replica_of
 from forensics.model.facts import Coverage
 from forensics.model.finding import Store
 
@@ -26,7 +26,8 @@ MANAGERS = {
     "kubectl": "kubernetes", "stern": "kubernetes",
 }  # fmt: skip
 """Who keeps a log, by the longest beginning of its transport's name. Text of a journal shows identifiers and no units."""
-GATEWAYS = ("nest", "pino", "nginx_access", "nginx_error")
+GATEWAY_IMAGES = "nginx|traefik|caddy|haproxy|envoy|kong|httpd|openresty"
+"""What images of those who pass requests on are called."""
 KUBERNETES = "kubectl get pods --all-namespaces --no-headers"
 
 
@@ -195,12 +196,14 @@ def gateway_log(signals: Signals, window: Window) -> Fetch:
         return log_of(place_of(signals, known), window)
     if composed(signals):
         return Fetch(
-            "docker compose ps -a --format '{{.Service}} {{.Image}} {{.Ports}}'", Store.CONTAINER_LOG
+            f"{image_of(GATEWAY_IMAGES)} | xargs -r docker compose logs --no-color --timestamps {window.docker}> gateway.log",
+            Store.CONTAINER_LOG,
         )
     if place_of(signals, signals.unit).kind == "kubernetes":
         return Fetch("kubectl get ingress,service --all-namespaces -o wide", Store.CONTAINER_LOG)
     return Fetch(
-        "docker ps -a --format '{{.Names}} {{.Image}} {{.Ports}}'; sudo ss -ltnp '( sport = :80 or sport = :443 )'",
+        f"docker ps -a --format '{{{{.Names}}}} {{{{.Image}}}}' | awk '/{GATEWAY_IMAGES}/ {{print $1}}' | xargs -r -n 1 docker logs --timestamps {window.docker}> gateway.log 2>&1; "
+        "sudo ls -l /var/log/nginx /var/log/apache2 /var/log/haproxy.log",
         Store.CONTAINER_LOG,
     )
 
@@ -224,13 +227,15 @@ def server_log(signals: Signals, form: str, images: str, asked: str, window: Win
         return log_of(place, window)
     if not composed(signals):
         return Fetch(asked, Store.SERVER_LOG)
-    listed = (
-        f"docker compose ps -a --format '{{{{.Service}}}} {{{{.Image}}}}' | awk '/{images}/ {{print $1}}'"
-    )
     return Fetch(
-        f"{listed} | xargs -r docker compose logs --no-color --timestamps {window.docker}> {form}.log",
+        f"{image_of(images)} | xargs -r docker compose logs --no-color --timestamps {window.docker}> {form}.log",
         Store.CONTAINER_LOG,
     )
+
+
+def image_of(images: str) -> str:
+    """Return the command that lists the services of Compose whose images are called so."""
+    return f"docker compose ps -a --format '{{{{.Service}}}} {{{{.Image}}}}' | awk '/{images}/ {{print $1}}'"
 
 
 def monitor(signals: Signals, window: Window) -> Fetch:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model import names
+from forensics.model import frames, names
 from forensics.model.facts import (
     Coverage,
     FailureGroup,
@@ -43,6 +43,8 @@ OTHER_RESOURCE = re.compile(r"(?i)^(?:redis|pool|threads|process|host)\b")
 """Gauges whose limit is not the database's: a full pool of a client or of Redis says nothing about its slots."""
 COVERING = 0.5
 """Share of the samples due in a window from which a series speaks for the window: a monitor may miss some while the host is in trouble."""
+GATEWAYS = ("nest", "pino", *frames.PROXIES)
+"""Formats of gateways: those who pass requests on, and what the frameworks of home-grown ones write."""
 NOBODY = "SERVICE"
 """Stands in commands where no application's log was given."""
 

@@ -22,7 +22,7 @@ SECRETS = {
     "retry with sk_live_4eC39HqLyjWDarjtT1zdp7dc": "HqLyjWDarjtT",
     "key npm_1234567890abcdefghijABCDEFGHIJ123456 expired": "abcdefghijABCDEFGHIJ",
     "glpat-abcDEF1234567890xyzA in use": "abcDEF",
-    "cliente com senha=umaChaveBemLonga": "umaChaveBemLonga",
+    "login com senha=umaChaveBemLonga": "umaChaveBemLonga",
 }  # fmt: skip
 WORDS = {
     "worker-3 failed after 4 attempts": "worker-<n> failed after <n> attempts",

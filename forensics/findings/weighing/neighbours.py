@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.findings.signals import MINUTE, SECOND
+from forensics.findings.signals import GATEWAYS, MINUTE, SECOND
 from forensics.findings.weighing.scale import Sign, covered, direct, explained, hint, question, witness
 from forensics.model.facts import Coverage
 
@@ -21,7 +21,6 @@ MANY = 5
 """Failures of one kind that are more than an accident."""
 SYMPTOM = 0.9
 """Share of Redis' timeouts inside stalls from which they are its symptom: some are printed a moment later."""
-GATEWAYS = ("nest", "pino", "nginx_access", "nginx_error")
 
 
 def redis_failed(signals: Signals) -> Iterator[Sign]:
