@@ -137,8 +137,8 @@ LEVELS = (
     Limits(text=300, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=3, line=48, pad=""),
     Limits(text=280, why=54, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=3, line=44, pad=""),
     Limits(text=240, why=44, refs=1, findings=7, timeline=12, rows=2, minutes=6, evidence=2, line=40, pad=""),
-    Limits(text=220, why=40, refs=1, findings=6, timeline=12, rows=2, minutes=6, evidence=1, line=36, pad=""),
-    Limits(text=200, why=36, refs=1, findings=5, timeline=11, rows=2, minutes=6, evidence=1, line=32, pad=""),
+    Limits(text=240, why=40, refs=1, findings=6, timeline=12, rows=2, minutes=6, evidence=1, line=36, pad=""),
+    Limits(text=240, why=36, refs=1, findings=5, timeline=11, rows=2, minutes=6, evidence=1, line=32, pad=""),
 )
 """From roomy to tight; the first that fits is used."""
 
@@ -549,13 +549,18 @@ def _squeeze(sections: dict[str, str], page: Page, longest: int) -> None:
     whole = dict(sections)
     longer = list(sections)
     while _length(page.dialect, sections) > longest and longer:
-        slug = max(longer, key=lambda name: len(sections[name]) // (3 if name in KEPT else 1))
+        slug = max(longer, key=lambda name: len(sections[name]) // weight(name))
         fits = partial(_is_within, len(sections[slug]) * 3 // 4)
         text = _shorten(whole[slug], fits, page, drop=-2 if slug == "summary" else -1)
         if len(text) < len(sections[slug]):
             sections[slug] = text
         else:
             longer.remove(slug)
+
+
+def weight(slug: str) -> int:
+    """Return how much longer a section may stay than others: each hypothesis has its verdict on every page."""
+    return 9 if slug == "ruled_out" else 3 if slug in KEPT else 1
 
 
 def _is_within(goal: int, text: str) -> bool:
