@@ -137,8 +137,8 @@ LEVELS = (
     Limits(text=300, why=60, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=3, line=48, pad=""),
     Limits(text=280, why=54, refs=1, findings=7, timeline=12, rows=2, minutes=8, evidence=3, line=44, pad=""),
     Limits(text=240, why=44, refs=1, findings=7, timeline=12, rows=2, minutes=6, evidence=2, line=40, pad=""),
-    Limits(text=240, why=40, refs=1, findings=6, timeline=12, rows=2, minutes=6, evidence=1, line=36, pad=""),
-    Limits(text=240, why=36, refs=1, findings=5, timeline=11, rows=2, minutes=6, evidence=1, line=32, pad=""),
+    Limits(text=240, why=40, refs=1, findings=6, timeline=12, rows=2, minutes=6, evidence=2, line=36, pad=""),
+    Limits(text=240, why=36, refs=1, findings=5, timeline=11, rows=2, minutes=6, evidence=2, line=32, pad=""),
 )
 """From roomy to tight; the first that fits is used."""
 
