@@ -17,6 +17,7 @@ from forensics.model.source import Ref
 
 if TYPE_CHECKING:
     from forensics.model.digest import Evidence
+    from forensics.model.facts import Incident
     from forensics.model.known import Known
 
 SECOND = 1_000_000
@@ -35,6 +36,29 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
     inside = pl.col("ts").is_between(primary.start, end + 5 * SECOND)
     failed = evidence["failed"].filter(inside).with_columns(probe=of_probes(facts[Probes]))
     users = failed.filter(~pl.col("probe"))
+    seconds = served(evidence["seconds"], primary, end)
+    edge = EDGE_S * SECOND
+    between = seconds.filter(pl.col("first_us").is_between(primary.start + edge, end - edge))
+    attempts = attempts_failed(facts[Failures].rows, primary.start, end)
+    late = late_calls(evidence["calls"].filter(inside))
+    slowest = most(late["duration_ms"])
+    return Impact(
+        routes=failed_routes(failed), clients=tuple(users["client"].drop_nulls().unique().sort()), completed=int(seconds["n"].sum()),
+        completed_refs=refs(seconds.head(3), "first_line"), calls_failed=attempts.height, calls_late=late.height,
+        slowest_call_s=round(slowest / 1000, 3) if slowest is not None else None,
+        call_refs=refs(late.sort("duration_ms", descending=True).head(2), "line"), failed_outside=evidence["failed"].filter(~inside).height,
+        completed_between=int(between["n"].sum()), failed=once(users, evidence["formats"]), probes_failed=once(failed.filter("probe"), evidence["formats"]),
+        caller=attempts["service"][0] if attempts.height else None, attempt_refs=refs(pl.concat([attempts.head(3), attempts.tail(1)]).unique(maintain_order=True), "line"),
+    )  # fmt: skip
+
+
+def refs(rows: pl.DataFrame, line: str) -> tuple[Ref, ...]:
+    """Return the places of rows, by their column with the line."""
+    return tuple(Ref(source, at) for source, at in rows.select("source", line).iter_rows())
+
+
+def failed_routes(failed: pl.DataFrame) -> tuple[FailedRoute, ...]:
+    """Count failed requests per service, route and status, those of users first."""
     routes = (
         failed.group_by("service", "method", "route", "status", "probe")
         .agg(n=pl.len(), place=pl.struct("source", "line").sort_by("source", "line").first())
@@ -43,7 +67,7 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
             descending=[False, True, False, False, False, False],
         )
     )
-    rows = tuple(
+    return tuple(
         FailedRoute(
             row["service"],
             row["method"],
@@ -55,49 +79,38 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
         )
         for row in routes.iter_rows(named=True)
     )
-    seconds = (
-        evidence["seconds"]
-        .filter(
-            (pl.col("kind") == "request")
-            & pl.col("service").is_in(list(primary.services))
-            & (pl.col("first_us") >= primary.start)
-            & (pl.col("first_us") <= end)
-        )
-        .sort("first_us")
-    )
-    completed = int(seconds["n"].sum())
-    between = seconds.filter(
-        pl.col("first_us").is_between(primary.start + EDGE_S * SECOND, end - EDGE_S * SECOND)
-    )
-    calls = evidence["calls"].filter(inside)
-    attempts = (
-        facts[Failures]
-        .rows.filter(
-            (pl.col("family") == "webhook_delivery") & pl.col("began").is_between(primary.start - MINUTE, end)
-        )
-        .height
-    )
-    late = calls.filter(
+
+
+def served(seconds: pl.DataFrame, primary: Incident, end: int) -> pl.DataFrame:
+    """Return the seconds of an incident in which its services answered requests, in order of time."""
+    return seconds.filter(
+        (pl.col("kind") == "request")
+        & pl.col("service").is_in(list(primary.services))
+        & pl.col("first_us").is_between(primary.start, end)
+    ).sort("first_us")
+
+
+def attempts_failed(failures: pl.DataFrame, start: int, end: int) -> pl.DataFrame:
+    """Return the attempts of outgoing calls into a window that failed, in order of time: a call may have several."""
+    calls = failures.filter(pl.col("family") == "webhook_delivery")
+    return calls.filter(pl.col("began").is_between(start - MINUTE, end)).sort("ts", "source", "line")
+
+
+def late_calls(calls: pl.DataFrame) -> pl.DataFrame:
+    """Return the outgoing calls that completed, and late."""
+    return calls.filter(
         (pl.col("duration_ms") >= LATE_MS)
         & ~pl.col("level").is_in(["warning", "error", "critical"]).fill_null(value=False)
         & ~pl.col("op").str.contains("(?i)fail")
     )
-    slowest = most(late["duration_ms"])
-    return Impact(
-        routes=rows, clients=tuple(users["client"].drop_nulls().unique().sort()), completed=completed,
-        completed_refs=tuple(Ref(s, line) for s, line in seconds.select("source", "first_line").head(3).iter_rows()), calls_failed=attempts, calls_late=late.height,
-        slowest_call_s=round(slowest / 1000, 3) if slowest is not None else None,
-        call_refs=tuple(Ref(s, line) for s, line in late.sort("duration_ms", descending=True).select("source", "line").head(2).iter_rows()), failed_outside=evidence["failed"].filter(~inside).height,
-        completed_between=int(between["n"].sum()), failed=once(users, evidence["formats"]), probes_failed=once(failed.filter("probe"), evidence["formats"]),
-    )  # fmt: skip
 
 
 def of_probes(found: Probes) -> pl.Expr:
-    """Tell requests of periodic probes, as services saw them, from those of users: same service, method, route and client."""
+    """Tell requests of periodic checks, as services saw them, from those of users: same service, method, route and client."""
     keys = [
         (series.service, *series.asks, series.client or "")
         for series in found.series
-        if series.asks and series.seen_by == "service"
+        if series.asks and series.checks and series.seen_by == "service"
     ]
     asked = pl.concat_list("service", "method", "route", pl.col("client").fill_null(""))
     return asked.is_in([list(key) for key in keys]) if keys else pl.lit(value=False)

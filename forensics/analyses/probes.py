@@ -342,7 +342,7 @@ def periodic(
     return Series(
         name=name, seen_by="service", service=key["service"], period_s=round(period / SECOND, 3), jitter_s=round(jitter / SECOND, 3),
         timeout_s=hint.timeout_s if hint else None, alert_after=hint.alert_after if hint else None, dues=dues,
-        gaps=holes if hint or watching else (), client=key["client"], asks=(key["method"], key["route"]),  # a page's timer is no monitor
+        gaps=holes if hint or watching else (), client=key["client"], asks=(key["method"], key["route"]), checks=bool(hint) or watching,  # a page's timer is no monitor
     )  # fmt: skip
 
 

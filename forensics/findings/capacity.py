@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.findings import role_limits
-from forensics.findings.signals import MINUTE, SECOND
+from forensics.findings.signals import MINUTE, POSTGRES_LOGS, SECOND
 from forensics.model.facts import Failures
 from forensics.model.finding import Finding, Grade
 from forensics.model.source import Ref
@@ -102,7 +102,7 @@ def refusals(signals: Signals) -> pl.DataFrame:
     rows = role_limits.of_slots(signals.facts[Failures].rows)
     return rows.filter(
         (pl.col("family") == REFUSED)
-        & pl.col("service").is_in(signals.services_in("postgres", "postgres_epoch"))
+        & pl.col("service").is_in(signals.services_in(*POSTGRES_LOGS))
         & pl.col("ts").is_between(lo - MINUTE, hi + MINUTE)
     ).sort("ts", "source", "line")
 
@@ -115,7 +115,7 @@ def client_refusals(signals: Signals) -> pl.DataFrame:
     rows = role_limits.of_slots(signals.facts[Failures].rows)
     rows = rows.filter(
         pl.col("ts").is_between(lo - MINUTE, hi + MINUTE)
-        & ~pl.col("service").is_in(signals.services_in("postgres", "postgres_epoch"))
+        & ~pl.col("service").is_in(signals.services_in(*POSTGRES_LOGS))
         & ~pl.col("signature").str.starts_with("redis")
     )
     worded = rows.filter(

@@ -13,7 +13,7 @@ from forensics.findings.signals import Signals
 from forensics.findings.timeline import timeline
 from forensics.findings.weighing import judge_all
 from forensics.model.facts import Losses, Rhythms, Stalls, Watch
-from forensics.model.finding import Action, Diagnosis, Judgement, Verdict
+from forensics.model.finding import POSITIVE, Action, Diagnosis, Judgement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from forensics.model.digest import Evidence
     from forensics.model.facts import Facts
     from forensics.model.known import Known
-
-POSITIVE = (Verdict.CONFIRMED, Verdict.SUPPORTED)
 
 
 def diagnose(evidence: Evidence, known: Known, facts: Facts) -> Diagnosis:

@@ -8,13 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from forensics.model.finding import Store, Verdict
+from forensics.findings.places import FETCH
+from forensics.findings.signals import GATEWAYS
+from forensics.model.finding import POSITIVE, Store, Verdict
 
 PATH = Path(__file__).with_name("hypotheses.toml")
-POSITIVE = "positive"
-"""Confirmed or supported, where verdicts are named."""
-FETCHED = ("service_log", "manager", "gateway_log", "redis_log", "postgres_log", "monitor", "stop")
-"""What is fetched by commands that depend on what was read (:mod:`forensics.findings.places`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ class Wanted:
     store: Store | None = None
     """None: it depends on how it is fetched."""
     fetch: str | None = None
-    """One of :data:`FETCHED`, None where the command is written out."""
+    """One of :data:`forensics.findings.places.FETCH`, None where the command is written out."""
     engine: str | None = None
     """The database that it is asked of (``postgres``, ``mysql``), or null for any."""
     given: str | None = None
@@ -68,6 +66,8 @@ class Beyond:
     settled_by: str | None
     """The hypothesis whose confirmation answers it, and whose needs are its own."""
     formats: tuple[str, ...]
+    answered_by: str | None
+    """``snapshot``: not asked where one inside the incident shows whose sessions they are."""
     restart: tuple[str, ...]
     """Reasons of a restart for which it is asked; none: any."""
     wanted: tuple[Wanted, ...]
@@ -121,7 +121,11 @@ def load() -> tuple[Hypothesis, ...]:
             tuple(block["supported_by"]),
             tuple(block["contradicted_by"]),
             block["coverage"],
-            tuple(block.get("formats", ())),
+            tuple(
+                each
+                for name in block.get("formats", ())
+                for each in (GATEWAYS if name == "gateways" else (name,))
+            ),
             tuple(block["raises"]),
         )
         for block in tables()["hypothesis"]
@@ -139,6 +143,7 @@ def beyond() -> tuple[Beyond, ...]:
             block["of"],
             block.get("settled_by"),
             tuple(block.get("formats", ())),
+            block.get("answered_by"),
             tuple(block.get("restart", ())),
             tuple(wanted(need) for need in block["needs"]),
         )
@@ -185,7 +190,7 @@ def side(block: dict[str, Any]) -> Side:
         raise ValueError(f"{PATH.name}: a side is a hypothesis or a finding, {block} is not")
     verdicts: list[Verdict] = []
     for name in block.get("verdicts", ()):
-        verdicts += (Verdict.CONFIRMED, Verdict.SUPPORTED) if name == POSITIVE else (Verdict(name),)
+        verdicts += POSITIVE if name == "positive" else (Verdict(name),)
     return Side(block.get("hypothesis"), tuple(verdicts), block.get("finding"))
 
 
@@ -198,7 +203,7 @@ def path(text: str) -> tuple[str, tuple[str, ...]]:
 def wanted(need: dict[str, Any]) -> Wanted:
     """Return one row of ``needs``; ValueError where it says neither how it is fetched nor where it lies."""
     fetch = need.get("fetch")
-    if (fetch is None) == ("command" not in need or "store" not in need) or fetch not in (None, *FETCHED):
+    if (fetch is None) == ("command" not in need or "store" not in need) or fetch not in (None, *FETCH):
         raise ValueError(f"{PATH.name}: {need['input']!r} has a known fetch, or a command and a store")
     return Wanted(
         need["input"],

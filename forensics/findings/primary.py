@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.findings import capacity
-from forensics.findings.signals import MINUTE, SECOND, replica_of
+from forensics.findings.signals import SECOND, replica_of
 from forensics.model.facts import Coverage, Failures, Impact, Losses, Stalls
 from forensics.model.frames import middle
 from forensics.model.source import Ref
@@ -86,15 +86,6 @@ def completed(signals: Signals) -> int | None:
     """Return how many responses completed in the window, None where the service's log shows no requests."""
     shown = set(signals.evidence["routes"]["service"].drop_nulls())
     return signals.facts[Impact].completed if signals.unit in shown else None
-
-
-def attempts_failed(signals: Signals) -> pl.DataFrame:
-    """Return the attempts of outgoing calls of others into the primary window that failed, in order of time: a call may have several."""
-    lo, hi = signals.window
-    rows = signals.facts[Failures].rows
-    return rows.filter(
-        (pl.col("family") == "webhook_delivery") & pl.col("began").is_between(lo - MINUTE, hi)
-    ).sort("ts", "source", "line")
 
 
 def lossy(signals: Signals) -> bool:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from forensics.findings.hypotheses import Beyond, beyond, load
 from forensics.findings.needs import needs_of
 from forensics.findings.primary import called, main_pool
-from forensics.findings.signals import MINUTE
+from forensics.findings.signals import MINUTE, NEAR_LIMIT
 from forensics.model.facts import Coverage
-from forensics.model.finding import URGENCY, OpenQuestion, Store, Verdict
+from forensics.model.finding import POSITIVE, URGENCY, OpenQuestion, Store, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from forensics.findings.signals import Signals
     from forensics.model.finding import Judgement
 
-POSITIVE = (Verdict.CONFIRMED, Verdict.SUPPORTED)
-NEAR_LIMIT = 0.9
-"""Share of the server's limit from which a snapshot shows who held its slots: some are reserved."""
 UNEXPLAINED = (
     "process_stalled",
     "app_pool_exhausted",
@@ -117,7 +114,7 @@ def is_open(signals: Signals, verdicts: dict[str, Judgement], one: Beyond) -> bo
         return False
     if one.settled_by and verdicts[one.settled_by].verdict is Verdict.CONFIRMED:
         return False
-    if one.id == "slots" and shown_by_snapshot(signals):
+    if one.answered_by and ANSWERED[one.answered_by](signals):
         return False
     if one.restart:
         at = signals.window[0]
@@ -136,6 +133,10 @@ def shown_by_snapshot(signals: Signals) -> bool:
         and (one.limit is None or one.total >= NEAR_LIMIT * one.limit)
         for one in signals.snapshots
     )
+
+
+ANSWERED = {"snapshot": shown_by_snapshot}
+"""What answers a question beside the log that it asks for, by the names that hypotheses.toml uses."""
 
 
 def beyond_question(signals: Signals, one: Beyond, rank: int) -> OpenQuestion:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.findings.signals import POSTGRES_LOGS
 from forensics.model.finding import Finding, Grade
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def refusals(signals: Signals) -> pl.DataFrame:
     """Return the hits of such refusals in and around the window: those of the server's own log, else those that clients repeat."""
     quoted = signals.hits(*CLIENT_TEXTS).filter(pl.col("parameters").str.contains(TEXT))
     rows = pl.concat([signals.hits(LIMITED), quoted]).sort("ts", "source", "line")
-    own = rows.filter(pl.col("service").is_in(signals.services_in("postgres", "postgres_epoch")))
+    own = rows.filter(pl.col("service").is_in(signals.services_in(*POSTGRES_LOGS)))
     return own if own.height else rows
 
 
@@ -51,7 +52,7 @@ def values_of(signals: Signals, rows: pl.DataFrame) -> dict[str, Any]:
     limits = sorted(
         ((*one, names.count(one)) for one in dict.fromkeys(names)), key=lambda one: (-one[2], one)
     )
-    servers = signals.services_in("postgres", "postgres_epoch")
+    servers = signals.services_in(*POSTGRES_LOGS)
     return {
         "n": rows.height, "first": rows["ts"].min(), "last": rows["ts"].max(), "limits": limits[:NAMED],
         "further": max(0, len(limits) - NAMED), "by_server": rows["service"][0] in servers,

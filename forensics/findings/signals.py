@@ -35,7 +35,12 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
-PROXIES = ("nginx_access", "nginx_error")
+FRONTS = ("nginx_access", "nginx_error")
+"""Formats of servers that stand before an application: a report is about these only where they alone fail."""
+POSTGRES_LOGS = ("postgres", "postgres_epoch", "postgres_bare")
+"""Formats of PostgreSQL's own log."""
+NEAR_LIMIT = 0.9
+"""Share of a limit from which it counts as reached: reserved slots and sampling hide the last tenth."""
 POSTGRES = re.compile(r"(?i)postgres|psycopg|asyncpg|libpq|aiopg|pgbouncer")
 MYSQL = re.compile(r"(?i)^mysql|mariadb")
 """Libraries whose messages come from one database alone."""
@@ -136,13 +141,13 @@ class Signals:
             if group.side == "client" and group.service not in self.samplers
         }
         served = set(self.evidence["routes"]["service"].drop_nulls())
-        return (served | failed) - set(self.services_in(*PROXIES))
+        return (served | failed) - set(self.services_in(*FRONTS))
 
     @cached_property
     def engine(self) -> str:
         """The database that the failures speak of: ``mysql`` where only its messages occur, else ``postgres``."""
         named = [self.known.signatures[group.signature].library for group in self.facts[Failures].groups]
-        postgres = self.services_in("postgres") or any(map(POSTGRES.search, named))
+        postgres = self.services_in(*POSTGRES_LOGS) or any(map(POSTGRES.search, named))
         return "mysql" if any(map(MYSQL.search, named)) and not postgres else "postgres"
 
     @cached_property

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from forensics.findings.hypotheses import Wanted
 from forensics.findings.lock_waits import apart
 from forensics.findings.needs import needs_of
-from forensics.findings.signals import MINUTE
+from forensics.findings.signals import MINUTE, POSTGRES_LOGS
 from forensics.model.facts import Coverage, Failures, Upkeeps
 from forensics.model.finding import Expiry, Finding, Grade, Need, Store
 
@@ -123,7 +123,7 @@ def frequent(signals: Signals, section: str) -> Iterator[Finding]:
 def cleared(signals: Signals, section: str) -> Iterator[Finding]:
     """Say of each server's checkpoints and autovacuum that they are not to blame, or that its log does not tell."""
     warned = {one.service for one in signals.facts[Upkeeps].frequent if one.inside}
-    for service in signals.services_in("postgres", "postgres_epoch"):
+    for service in signals.services_in(*POSTGRES_LOGS):
         found = {one.kind: one for one in signals.facts[Upkeeps].items if one.service == service}
         logged = {kind: found[kind] for kind in SETTINGS if kind in found and signals.covers(service)}
         if section == "not_determined" and len(logged) < len(SETTINGS) and in_question(signals):

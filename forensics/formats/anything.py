@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 ISO = r"\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d| ?(?:UTC|GMT)\b| [+-]\d\d:?\d\d\b)?"
 COMMON = r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}"
-SPELLED = r"\d{1,2}[ -][A-Z][a-z]{2}[ -]\d{4} \d\d:\d\d:\d\d(?:[.,]\d{1,6})?"
+SPELLED = r"\d{1,2}[ /-][A-Z][a-z]{2}[ /-]\d{4}[ :]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?"
+CTIME = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\b"
 EPOCH = r"\b1\d{9}(?:\.\d{1,9}|\d{3}|\d{6}|\d{9})?\b"
-STAMP = rf"^.{{0,40}}?(?P<time>{ISO}|{COMMON}|{SPELLED})|^\W{{0,3}}(?P<epoch>{EPOCH})"
+STAMP = rf"^.{{0,40}}?(?P<time>{ISO}|{COMMON}|{SPELLED}|{CTIME})|^\W{{0,3}}(?P<epoch>{EPOCH})"
 """A time within the first characters of a line; bare numbers only where the line begins with them."""
 LEVEL = r"^.{0,80}?\b(?P<level>EMERG(?:ENCY)?|ALERT|CRIT(?:ICAL)?|FATAL|PANIC|SEVERE|ERR(?:OR)?|WARN(?:ING)?|NOTICE|INFO|DEBUG|TRACE)\b"
 TIME_OF_DAY = r"\b\d{1,2}:\d\d:\d\d\b|\b1\d{9}"
@@ -71,13 +72,18 @@ def parse(data: bytes, *, dated: bool) -> Parsed:
     ts, naive = pl.lit(None, dtype=pl.Int64), pl.lit(value=False)
     if dated:
         table = table.with_columns(g=pl.col("message").str.extract_groups(STAMP)).unnest("g")
-        spelled = [
-            clock.parse_stamp(
-                pl.col("time").str.replace_all("-", " ").str.replace(",", "."), "%d %b %Y %H:%M:%S%.f"
-            )
-        ]
+        plain = (
+            pl.col("time")
+            .str.replace_all("[/-]", " ")
+            .str.replace(r"(\d{4}):", "${1} ")
+            .str.replace(",", ".", literal=True)
+        )
+        spelled = pl.coalesce(
+            clock.parse_stamp(plain, "%d %b %Y %H:%M:%S%.f"),
+            clock.parse_stamp(pl.col("time").str.replace("  ", " ", literal=True), "%b %d %H:%M:%S %Y"),
+        )
         stamp, local = any_stamp(pl.coalesce("time", "epoch"))
-        ts, naive = pl.coalesce(stamp, *spelled), local | (stamp.is_null() & spelled[0].is_not_null())
+        ts, naive = pl.coalesce(stamp, spelled), local | (stamp.is_null() & spelled.is_not_null())
         start = ts.is_not_null()
     else:
         start = ~pl.col("message").str.contains(FURTHER_BARE)

@@ -528,6 +528,8 @@ class Series:
     """Results that came late because their own run took longer than the beat."""
     asks: tuple[str | None, str | None] | None = None
     """Method and route that it asks for, where the service saw it."""
+    checks: bool = True
+    """Does it check on the service, by its route or by the case file? What a page asks for at a beat is a user's."""
 
     def at(self, *states: str) -> tuple[Due, ...]:
         """Return the dues of some states."""
@@ -1022,6 +1024,10 @@ class Impact:
     """Requests that failed, each once although a proxy and the service behind it both tell of it; those of probes left out."""
     probes_failed: int = 0
     """The same of periodic probes."""
+    caller: str | None = None
+    """Whose attempts of outgoing calls failed."""
+    attempt_refs: tuple[Ref, ...] = ()
+    """The first of these attempts and the last."""
 
 
 @dataclass(frozen=True, slots=True)

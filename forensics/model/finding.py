@@ -37,6 +37,8 @@ class Verdict(StrEnum):
     NOT_DETERMINED = "not_determined"
 
 
+POSITIVE = (Verdict.CONFIRMED, Verdict.SUPPORTED)
+"""Verdicts that find a hypothesis."""
 GRADE_OF = {
     Verdict.CONFIRMED: Grade.DERIVED,
     Verdict.SUPPORTED: Grade.INFERRED,

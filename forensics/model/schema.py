@@ -47,6 +47,24 @@ SLOW_MS = 1000.0
 KEYS: dict[str, pl.DataType] = {"source": pl.UInt16(), "shard": pl.UInt32()}
 """Where a row of a digest came from."""
 
+REQUEST: dict[str, pl.DataType] = {
+    "service": pl.String(),
+    "naive": pl.Boolean(),
+    "ts": pl.Int64(),
+    "method": pl.String(),
+    "route": pl.String(),
+    "status": pl.Int16(),
+    "client": pl.String(),
+    "duration_ms": pl.Float64(),
+    "began": pl.Int64(),
+    "ended": pl.Int64(),
+    "own_us": pl.Int64(),
+    "own_naive": pl.Boolean(),
+    "arrived": pl.Int64(),
+    "line": pl.UInt32(),
+}
+"""A request that is kept one by one."""
+
 FRAMES: dict[str, dict[str, pl.DataType]] = {
     "shards": {
         "lines": pl.UInt32(),
@@ -150,38 +168,8 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "client": pl.String(),
         "agent": pl.String(),
     },
-    "failed": {
-        "service": pl.String(),
-        "naive": pl.Boolean(),
-        "ts": pl.Int64(),
-        "method": pl.String(),
-        "route": pl.String(),
-        "status": pl.Int16(),
-        "client": pl.String(),
-        "duration_ms": pl.Float64(),
-        "began": pl.Int64(),
-        "ended": pl.Int64(),
-        "own_us": pl.Int64(),
-        "own_naive": pl.Boolean(),
-        "arrived": pl.Int64(),
-        "line": pl.UInt32(),
-    },
-    "slow": {
-        "service": pl.String(),
-        "naive": pl.Boolean(),
-        "ts": pl.Int64(),
-        "method": pl.String(),
-        "route": pl.String(),
-        "status": pl.Int16(),
-        "client": pl.String(),
-        "duration_ms": pl.Float64(),
-        "began": pl.Int64(),
-        "ended": pl.Int64(),
-        "own_us": pl.Int64(),
-        "own_naive": pl.Boolean(),
-        "arrived": pl.Int64(),
-        "line": pl.UInt32(),
-    },
+    "failed": REQUEST,
+    "slow": REQUEST,
     "calls": {
         "service": pl.String(),
         "naive": pl.Boolean(),

@@ -118,6 +118,22 @@ def test_probes_are_not_users(tmp_path: Path) -> None:
     )
 
 
+def test_what_a_page_asks_for_at_a_beat_is_a_users(tmp_path: Path) -> None:
+    """An open page asks every 15 s as exactly as a probe, of a route that checks on nothing: its failures are its user's."""
+    polled = [
+        (at + 0.1, "/inbox", 500 if 900 <= at < 1080 else 200, 3.0, "203.0.113.8")
+        for at in range(5, 1800, 15)
+    ]
+    found = case(tmp_path, [*day(), *polled])
+    impact = found.facts[Impact]
+    routes = {route.route: route for route in impact.routes}
+
+    assert {series.asks: series.checks for series in found.facts[Probes].series}[("GET", "/inbox")] is False
+    assert (routes["/inbox"].count, routes["/inbox"].probe) == (12, False)
+    assert (routes["/health"].count, routes["/health"].probe) == (12, True)
+    assert impact.failed == len(inside(found, "/buy")) + 12
+
+
 @pytest.mark.parametrize(
     ("inside", "outside", "hours", "value", "says"),
     [

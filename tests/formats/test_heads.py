@@ -76,6 +76,7 @@ AS_OBJECTS = (
     'level=info msg=""',
     "28 août 2026 07:15:00 ERROR x",
     "28 nope 2026 07:15:00 ERROR x",
+    "02/fev/2026 10:00:00 ERROR x",
 )
 """Lines that show how values of objects are taken."""
 

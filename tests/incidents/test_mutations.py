@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NAMES = ("s10-quiet-day", "s6-blind-monitor", "crm-freeze", "prisma-replicas", "s3-redis-frozen")
 """A quiet day, an incident that a monitor did not see, the founding incident, a fleet of replicas, a frozen Redis."""
 CHANGES = {"s10-quiet-day": 200, "s6-blind-monitor": 200}
-FEWER = 60
+FEWER = 25
 """Changes of the other reports, which are long: each is compared as a whole."""
 GRADES = (
     "verified",

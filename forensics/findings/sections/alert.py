@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from forensics.findings.hypotheses import Wanted
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from forensics.findings.signals import Signals
     from forensics.model.facts import Detectability, Series
 
-HEALTH = re.compile(r"(?i)health|ready|alive|ping|status")
-"""Routes that monitors ask for."""
 SETTINGS = Wanted("the monitor's timeout and rule", fetch="monitor")
 """What tells the shortest freeze that a monitor must see."""
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -126,7 +123,7 @@ def undetermined(signals: Signals) -> Iterator[Finding]:
     known = {round(item.period_s) for item in signals.facts[Watch].detectability}
     every = signals.facts[Probes].series
     monitors = [series for series in every if series.seen_by == "monitor"]
-    for series in monitors or [series for series in every if series.gaps or HEALTH.search(series.name)][:1]:
+    for series in monitors or [series for series in every if series.checks][:1]:
         refs = tuple(due.ref for due in series.dues[:2] if due.ref)
         if round(series.period_s) in known or (series.timeout_s and series.alert_after) or not refs:
             continue

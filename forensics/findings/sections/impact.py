@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from forensics.findings.primary import attempts_failed, completed, coverage_refs, lossy, places
+from forensics.findings.primary import completed, coverage_refs, lossy
 from forensics.model.facts import EDGE_S, Impact, SlowRequests
 from forensics.model.finding import Finding, Grade
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
+    from forensics.model.facts import FailedRoute
 
 SLOW_SERVICES = 2
 """Services whose slow requests are told: a service and the proxy before it."""
@@ -23,58 +24,39 @@ def impact(signals: Signals) -> Iterator[Finding]:
         return
     found = signals.facts[Impact]
     users = [route for route in found.routes if not route.probe]
-    told = sum(route.count for route in users)
     if users:
-        refs = tuple(route.ref for route in users[:3])
-        yield Finding(
-            "impact.failed",
-            "impact",
-            Grade.VERIFIED,
-            {
-                "count": found.failed,
-                "routes": len({(route.method, route.route) for route in users}),
-                "tellers": sorted({route.service for route in users}) if told > found.failed else [],
-                "clients": len(found.clients),
-                "lossy": lossy(signals),
-            },
-            refs,
-        )
+        yield requests_failed(signals, users)
     yield from probes_failed(signals)
     if found.completed and found.completed_refs:
-        yield Finding(
-            "impact.completed",
-            "impact",
-            Grade.VERIFIED,
-            {"n": found.completed, "between": found.completed_between, "edge": EDGE_S},
-            found.completed_refs,
-        )
+        values: dict[str, Any] = {"n": found.completed, "between": found.completed_between, "edge": EDGE_S}
+        yield Finding("impact.completed", "impact", Grade.VERIFIED, values, found.completed_refs)
     yield from slow(signals)
     if found.calls_failed:
-        rows = attempts_failed(signals)
-        yield Finding(
-            "impact.calls_failed",
-            "impact",
-            Grade.VERIFIED,
-            {"n": found.calls_failed, "service": rows["service"][0]},
-            places(rows),
-        )
+        values = {"n": found.calls_failed, "service": found.caller}
+        yield Finding("impact.calls_failed", "impact", Grade.VERIFIED, values, found.attempt_refs)
     elif found.calls_late and found.call_refs:
-        yield Finding(
-            "impact.calls_late",
-            "impact",
-            Grade.VERIFIED,
-            {"n": found.calls_late, "slowest": found.slowest_call_s},
-            found.call_refs,
-        )
+        values = {"n": found.calls_late, "slowest": found.slowest_call_s}
+        yield Finding("impact.calls_late", "impact", Grade.VERIFIED, values, found.call_refs)
     if not users and not found.calls_failed and coverage_refs(signals):
+        values = {"service": signals.unit, "completed": completed(signals)}
+        scope = "access lines of the sources given; a request without a line is not seen"
         yield Finding(
-            "impact.none_logged",
-            "impact",
-            Grade.NO_SIGN,
-            {"service": signals.unit, "completed": completed(signals)},
-            coverage_refs(signals),
-            scope="access lines of the sources given; a request without a line is not seen",
+            "impact.none_logged", "impact", Grade.NO_SIGN, values, coverage_refs(signals), scope=scope
         )
+
+
+def requests_failed(signals: Signals, users: list[FailedRoute]) -> Finding:
+    """Count the failed requests of users, each once."""
+    found = signals.facts[Impact]
+    told = sum(route.count for route in users)
+    values = {
+        "count": found.failed,
+        "routes": len({(route.method, route.route) for route in users}),
+        "tellers": sorted({route.service for route in users}) if told > found.failed else [],
+        "clients": len(found.clients),
+        "lossy": lossy(signals),
+    }
+    return Finding("impact.failed", "impact", Grade.VERIFIED, values, tuple(route.ref for route in users[:3]))
 
 
 def probes_failed(signals: Signals) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from forensics.findings.primary import (
 )
 from forensics.findings.signals import SECOND, replica_of
 from forensics.model.facts import Failures, Losses, Restarts, Rhythms
-from forensics.model.finding import Finding, Grade, Judgement, Verdict
+from forensics.model.finding import POSITIVE, Finding, Grade, Judgement, Verdict
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def verdict_links(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[
         judgement = verdicts[name]
         if name == "db_slots_exhausted" and refused:
             continue  # told with those who were refused
-        if judgement.verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED) and judgement.supports:
+        if judgement.verdict in POSITIVE and judgement.supports:
             yield Finding(
                 f"why.{judgement.why}",
                 "mechanism",

@@ -8,7 +8,6 @@ import polars as pl
 
 from forensics.findings import activity, capacity, lock_waits
 from forensics.findings.primary import (
-    attempts_failed,
     completed,
     coverage_refs,
     edge_refs,
@@ -61,7 +60,7 @@ def summary(
             "incident": incident, "service": hit, "last": signals.window[1], "failed": failed, "completed": completed(signals) if hit == signals.unit else found.completed,
             "clients": len(found.clients), "lossy": lossy(signals), "edge": None if found.completed_between else EDGE_S,
             **attempts(signals),
-        }, (*edge_refs(incident), *places(attempts_failed(signals), 1)),
+        }, (*edge_refs(incident), *found.attempt_refs[:1], *found.attempt_refs[1:][-1:]),
     )  # fmt: skip
     yield from summary_cause(signals, verdicts)
     yield from activity.summary(signals)
@@ -82,9 +81,8 @@ def summary(
 def attempts(signals: Signals) -> dict[str, Any]:
     """Return how many attempts of outgoing calls failed, and whose, where that is a main effect: at least as many as requests failed."""
     found = signals.facts[Impact]
-    rows = attempts_failed(signals)
-    main = rows.height and found.calls_failed >= found.failed
-    return {"calls": found.calls_failed if main else 0, "caller": rows["service"][0] if main else None}
+    main = bool(found.calls_failed) and found.calls_failed >= found.failed
+    return {"calls": found.calls_failed if main else 0, "caller": found.caller if main else None}
 
 
 def hit_services(signals: Signals) -> str:

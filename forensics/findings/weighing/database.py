@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.findings import capacity, lock_waits, role_limits, upkeep
+from forensics.findings.signals import NEAR_LIMIT, POSTGRES_LOGS
 from forensics.findings.weighing.application import POOLER_LIMITS
-from forensics.findings.weighing.scale import Sign, covered, direct, disproof, hint, question, witness
+from forensics.findings.weighing.scale import MANY, Sign, covered, direct, disproof, hint, question, witness
 from forensics.model.facts import Coverage, Sessions, Upkeeps
 from forensics.model.source import Ref
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     from forensics.findings.signals import Signals
 
-NEAR_LIMIT = 0.9
-"""Share of a limit from which a gauge counts as full: reserved slots and sampling hide the last tenth."""
 SNAPSHOT = "pg_stat_activity"
 """Gauges made of snapshots, which people take at an instant of their choice and not at a beat."""
 DURATION = "postgres.duration"
@@ -33,8 +32,6 @@ ADDED = (
     "postgres.deadlock-detail",
 )
 """Lines about waits that the analysis of lock waits puts together, and details of another line."""
-MANY = 5
-"""Failures of one kind that are more than an accident."""
 ENDED = (
     "postgres.shutdown-request",
     "postgres.process-killed",
@@ -72,7 +69,7 @@ def refusals(signals: Signals) -> Iterator[Sign]:
     )
     if not refused.height:
         return
-    servers = signals.services_in("postgres")
+    servers = signals.services_in(*POSTGRES_LOGS)
     by_server = refused.filter(pl.col("service").is_in(servers))
     least = any(
         group.bound == "at_least"
@@ -113,7 +110,9 @@ def sampled_slots(signals: Signals) -> Iterator[Sign]:
 
 def clean_log(signals: Signals, why: str) -> Iterator[Sign]:
     """A server's log that covers the window would show it."""
-    cover = next((signals.facts[Coverage].of(service) for service in signals.services_in("postgres")), None)
+    cover = next(
+        (signals.facts[Coverage].of(service) for service in signals.services_in(*POSTGRES_LOGS)), None
+    )
     if cover and signals.covers(cover.service):
         yield covered(why, {"service": cover.service}, (cover.first_ref, cover.last_ref))
 
@@ -127,7 +126,7 @@ def db_slow_or_locked(signals: Signals) -> Iterator[Sign]:
     cover = signals.facts[Coverage].of(signals.unit)
     if cover and not signals.spans and not signals.groups("pool_exhaustion"):
         yield covered("slow.quiet", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
-    logged = signals.services_in("postgres") and (signals.spans or signals.groups("pool_exhaustion"))
+    logged = signals.services_in(*POSTGRES_LOGS) and (signals.spans or signals.groups("pool_exhaustion"))
     lines = signals.hits(*LOGGED, window=False)
     if logged and lines.height:
         said = {
@@ -200,7 +199,7 @@ def db_down(signals: Signals) -> Iterator[Sign]:
         refs = (*signals.refs(ended), *(closed[2] if closed else ()))
         yield (direct if ended.height > 1 else witness)("db_down.lifecycle", said, refs)
     refused = role_limits.of_slots(signals.hits(families=("server_limit",))).filter(
-        pl.col("service").is_in(signals.services_in("postgres"))
+        pl.col("service").is_in(signals.services_in(*POSTGRES_LOGS))
     )
     refused = refused if refused.height else relayed(signals)
     if refused.height:

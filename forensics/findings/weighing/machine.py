@@ -10,6 +10,7 @@ import polars as pl
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.findings.weighing.application import SILENT_WORKERS
 from forensics.findings.weighing.scale import (
+    MANY,
     Sign,
     covered,
     direct,
@@ -37,8 +38,6 @@ EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
 NO_JUMP = ("timesyncd.initial-sync", "celery.clock-drift", "celery.drift-times")
 """A clock that is set for the first time; and a text that late messages make as well as two hosts whose clocks differ."""
-MANY = 5
-"""Lines of one kind that are more than an accident."""
 
 
 def service_restarted(signals: Signals) -> Iterator[Sign]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.findings.signals import GATEWAYS, MINUTE, SECOND
-from forensics.findings.weighing.scale import Sign, covered, direct, explained, hint, question, witness
+from forensics.findings.weighing.scale import MANY, Sign, covered, direct, explained, hint, question, witness
 from forensics.model.facts import Coverage
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from forensics.model.facts import FailureGroup
 
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
-MANY = 5
-"""Failures of one kind that are more than an accident."""
 SYMPTOM = 0.9
 """Share of Redis' timeouts inside stalls from which they are its symptom: some are printed a moment later."""
 

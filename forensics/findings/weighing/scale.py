@@ -51,6 +51,10 @@ STRENGTH = {Bearing.HINT: 1, Bearing.WITNESS: 2, Bearing.DIRECT: 3}
 POSITIVE = {1: Verdict.SUSPECTED, 2: Verdict.SUPPORTED, 3: Verdict.CONFIRMED}
 
 
+MANY = 5
+"""Failures or lines of one kind that are more than an accident."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sign:
     """One piece of evidence about one hypothesis."""

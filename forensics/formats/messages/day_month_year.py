@@ -1,6 +1,7 @@
 """A day, a month's name in any language, a year and a time of day: Java's and others' loggers under a locale.
 
     15-Mär-2026 18:54:42.585 INFO [pool-1-thread-1] Ausgabe 642 von 642
+    02/fev/2026 10:00:00 ERROR pool esgotado
     28 août 2026 07:15:00 ERROR HikariPool-1 - Connection is not available, request timed out after 30000ms.
 
 The time is local, without a zone. Names are glibc's and Java's short ones, with accents in one character or in two.
@@ -25,9 +26,9 @@ LEVELS = {
     **dict.fromkeys(("INFO", "CONFIG", "INFORMATION", "INFOS"), "info"),
     **dict.fromkeys(("DEBUG", "TRACE", "FINE", "FINER", "FINEST"), "debug"),
 }
-STAMP = r"^(\d{1,2})[ -](\p{L}[\p{L}\p{M}\x{FFFD}]{1,9})\.?[ -](\d{4} \d\d:\d\d:\d\d)"
+STAMP = r"^(\d{1,2})[ /-](\p{L}[\p{L}\p{M}\x{FFFD}]{1,9})\.?[ /-](\d{4} \d\d:\d\d:\d\d)"
 
-BEGINNING = re.compile(r"\d{1,2}[ -][^\W\d_]")
+BEGINNING = re.compile(r"\d{1,2}[ /-][^\W\d_]")
 """What every such stamp begins with."""
 
 
@@ -87,6 +88,7 @@ PLUG = MessageFormat(
     of_head=of_head,
     samples=(
         "15-Mär-2026 18:54:42.585 INFO [pool-1-thread-1] Ausgabe 642 von 642",
+        "02/fev/2026 10:00:00 ERROR pool esgotado",
         "28 août 2026 07:15:00 ERROR HikariPool-1 - Connection is not available, request timed out after 30000ms.",
     ),
     reference="apache/tomcat java/org/apache/juli/OneLineFormatter.java (its dates follow the JVM's locale)",
