@@ -31,6 +31,10 @@ WORDS = {
     "stream error: HTTP2_PROTOCOL_ERROR_UNKNOWN": "stream error: HTTP<n>_PROTOCOL_ERROR_UNKNOWN",
     "ConnectionAcquireTimeoutError: pool 5 of 10": "ConnectionAcquireTimeoutError: pool <n> of <n>",
     "2026-11-29T12:00:00.123Z token refreshed": "<time> token refreshed",
+    "header:\nWC1Db250ZXh0OiBTZXJ2\nZXI9ZGI7VXNlciBJZD1z\nY3plYXVvNzQzKw==\nrefused": "header:\n<id>\nrefused",
+    "cache miss YWRtaW46aHVu== again": "cache miss <id> again",
+    "retry 01HZX5Q0N2B8F3K9M7R4\nTimeoutError: late": "retry <id>\nTimeoutError: late",
+    "set timeout= in app.conf": "set timeout= in app.conf",
 }
 
 
