@@ -1,7 +1,7 @@
 """Did a process stand still?
 
 A silence becomes a stall only with independent witnesses: probes that were not answered, calls of others that hung,
-waits printed together when it ended, a burst of unrelated lines. A process that was not there, lines that journald
+waits printed together when it ended, a burst of unrelated lines, timers of its own that printed nothing. A process that was not there, lines that journald
 dropped, an idle service and a log cut short are no stalls.
 """
 
@@ -18,6 +18,7 @@ from forensics.model.facts import (
     Facts,
     Failures,
     Losses,
+    Periodic,
     Probes,
     Restarts,
     Silence,
@@ -32,10 +33,11 @@ from forensics.model.source import Ref
 
 if TYPE_CHECKING:
     from forensics.model.digest import Evidence
-    from forensics.model.facts import Outage, Series
+    from forensics.model.facts import Outage, PeriodicLine, Series
     from forensics.model.known import Known
 
 SECOND = 1_000_000
+MINUTE = 60 * SECOND
 MARGIN_US = 2 * SECOND
 """Order across sources is not trusted below this."""
 HUNG_S = 5.0
@@ -49,6 +51,12 @@ ANSWERED = 0.25
 """Share of the probes of a span that were answered in time above which the process did not stand still."""
 LOOK_BACK = 12
 """Seconds with lines before a stall in which its true start is looked for."""
+TIMERS = 2
+"""Messages at beats of their own that stop together from which they witness as others do."""
+ABSENT = 0.8
+"""Share of the lines of a beat that must stay away."""
+MISSING = 2
+"""Lines of a beat that must stay away: one may only be late."""
 NO_PROCESS = ("postgres", "redis", "kernel", "systemd-journald", "init.scope")
 """Services whose silence is their habit: they log seldom and by themselves."""
 
@@ -73,6 +81,8 @@ class Scene:
     """Series of probes, with their due times."""
     watched: set[str]
     """Services that a monitor may watch: it names none."""
+    periodic: dict[str, list[PeriodicLine]]
+    """What services print at a beat."""
     losses: dict[str, list[int]]
     outages: dict[str, list[Outage]]
 
@@ -90,6 +100,9 @@ def scene(evidence: Evidence, facts: Facts) -> Scene:
         if group.service in failed:
             wait = 0 if group.first_wait_began is None else usual_wait(failed[group.service], group.signature)
             groups.setdefault(group.service, []).append((group.signature, wait))
+    beats: dict[str, list[PeriodicLine]] = {}
+    for line in facts[Periodic].items:
+        beats.setdefault(line.service, []).append(line)
     losses: dict[str, list[int]] = {}
     for loss in facts[Losses].items:
         losses.setdefault(loss.service, []).append(loss.at)
@@ -108,6 +121,7 @@ def scene(evidence: Evidence, facts: Facts) -> Scene:
         series=tuple((one, [due.at for due in one.dues]) for one in series),
         watched={one.service for one in series if one.service}
         or set(evidence["routes"]["service"].drop_nulls()),
+        periodic=beats,
         losses=losses,
         outages=outages,
     )
@@ -158,20 +172,29 @@ def judge(silence: Silence, around: Scene) -> Stall | None:
         multiple_witness(silence, around),
         burst_witness(silence, around),
         timer_witness(silence, end, around),
+        beat_witness(silence, end, around.periodic.get(silence.service, [])),
     ]
     witnesses = tuple(witness for witness in found if witness is not None)
     kinds = {witness.kind for witness in witnesses}
+    strong = {witness.kind for witness in witnesses if is_strong(witness)}
     repeated = any(witness.kind == "multiples" and witness.n >= 2 for witness in witnesses)
-    if len(kinds) < 2 and not (silence.end is None and kinds & set(STRONG)):
+    if len(kinds) < 2 and not (silence.end is None and strong):
         return None
     closed = silence.end
     if silence.end is None:
         if by_probe is None:
             return None
         closed = answered_again(by_probe, silence, around)
-    if not kinds & set(STRONG) and len(kinds) < 3 and not repeated:
+    if not strong and len(kinds) < 3 and not repeated:
         return None
     return extended(Stall(silence.service, silence.start, closed, silence.parts, witnesses, silence), around)
+
+
+def is_strong(witness: Witness) -> bool:
+    """Can one other witness confirm it? Several timers that know nothing of each other stop only with their process."""
+    return witness.kind in STRONG or (
+        witness.kind == "periodic" and len(witness.detail["templates"]) >= TIMERS
+    )
 
 
 def answered_again(witness: Witness, silence: Silence, around: Scene) -> int | None:
@@ -369,6 +392,27 @@ def timer_witness(silence: Silence, end: int, around: Scene) -> Witness | None:
     return Witness("timers", near.height, refs)
 
 
+def beat_witness(silence: Silence, end: int, lines: list[PeriodicLine]) -> Witness | None:
+    """Return what the service prints at a beat of its own and did not print in the whole minutes of the silence."""
+    first, stop = -(-silence.start // MINUTE), end // MINUTE
+    if stop <= first:
+        return None
+    missing: dict[str, int] = {}
+    refs: list[Ref] = []
+    for line in lines:
+        due = round(line.per_minute * (stop - first)) - int(
+            line.rows.filter(pl.col("minute").is_between(first, stop - 1))["n"].sum()
+        )
+        before = line.rows.filter(pl.col("minute") < first)
+        if due >= max(MISSING, ABSENT * line.per_minute * (stop - first)) and before.height:
+            missing[line.template] = due
+            last = before["last"][-1]
+            refs.append(Ref(last["source"], last["last_line"]))
+    if not missing:
+        return None
+    return Witness("periodic", sum(missing.values()), tuple(refs[:4]), {"templates": sorted(missing)})
+
+
 def merge(found: list[Stall]) -> list[Stall]:
     """Join stalls of one service that are less than five seconds apart."""
     out: list[Stall] = []
@@ -398,5 +442,5 @@ PLUG = Analysis(
     question="Did a process stand still?",
     gives=Stalls,
     run=stalls,
-    needs=(Silences, Probes, Failures, Restarts, Losses),
+    needs=(Silences, Probes, Failures, Restarts, Losses, Periodic),
 )

@@ -574,11 +574,31 @@ class Silences:
 
 
 @dataclass(frozen=True, slots=True)
+class PeriodicLine:
+    """A message that comes at a beat: ``per_minute`` times in each whole minute.
+
+    ``rows`` has one row per minute with it: service, template, minute, n, first (struct: source, first_line) and last (source, last_line).
+    """
+
+    service: str
+    template: str
+    per_minute: float
+    rows: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """Messages at a beat of all services."""
+
+    items: tuple[PeriodicLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Witness:
     """One independent sign that a process stood still."""
 
     kind: str
-    """probes, calls, multiples, burst, timers."""
+    """probes, calls, multiples, burst, timers, periodic."""
     n: int
     refs: tuple[Ref, ...]
     detail: dict[str, Any] = field(default_factory=dict)
@@ -1028,6 +1048,40 @@ class Impact:
     """Whose attempts of outgoing calls failed."""
     attempt_refs: tuple[Ref, ...] = ()
     """The first of these attempts and the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What became of the messages of one sender of which an attempt failed in the primary incident."""
+
+    service: str
+    messages: int
+    attempts: int
+    """Failed attempts of these messages, in the whole of the inputs."""
+    delivered: int
+    given_up: int
+    """Messages whose last attempt failed and was the last one that is made."""
+    longest_s: float | None
+    """From the first attempt of a message to its delivery, at most."""
+    last_delivered: int | None
+    unnamed: int
+    """Failed attempts whose line names no message."""
+    capped: bool
+    """Were there more deliveries in a minute than are kept one by one? Then some of the rest may be among them."""
+    refs: tuple[Ref, ...]
+    """The last attempt of what was given up, the last delivery, the first attempt."""
+
+    @property
+    def open(self) -> int:
+        """Messages of which the inputs show neither a delivery nor the last attempt."""
+        return self.messages - self.delivered - self.given_up
+
+
+@dataclass(frozen=True, slots=True)
+class Deliveries:
+    """Messages that had to be sent again, per sender, the one with most first."""
+
+    items: tuple[Delivery, ...]
 
 
 @dataclass(frozen=True, slots=True)

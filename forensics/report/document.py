@@ -16,6 +16,7 @@ from forensics.model.facts import (
     Continuity,
     Coverage,
     Daily,
+    Deliveries,
     Events,
     Failures,
     Impact,
@@ -524,6 +525,11 @@ class Builder(Drawn):
                 {"service": s.service, "count": s.n, "bound": "at_least" if s.at_least else "exact", "from_s": self.case.facts[SlowRequests].from_s, "slowest_s": s.slowest_s,
                  "median_s": s.median_s, "routes": s.routes, "timed": s.timed}
                 for s in self.case.facts[SlowRequests].items
+            ],
+            "messages": [
+                {"service": d.service, "messages": d.messages, "attempts": d.attempts, "delivered": d.delivered, "given_up": d.given_up, "unknown": d.open,
+                 "longest_s": d.longest_s, "last_delivered": self.at(d.last_delivered) if d.last_delivered else None}
+                for d in self.case.facts[Deliveries].items
             ],
         }  # fmt: skip
 

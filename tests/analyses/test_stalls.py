@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import small_logs as logs
 
-from forensics.model.facts import Incidents, Losses, Restarts, Silences, Stalls
+from forensics.model.facts import Incidents, Losses, Periodic, Restarts, Silences, Stalls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,3 +168,51 @@ class TestStalls:
         )
 
         assert case.facts[Stalls].items == ()
+
+
+def timers(*texts: tuple[str, float]) -> list[logs.Line]:
+    """Return what timers of the process print, each at its own beat."""
+    return [(at, text) for text, step in texts for at in (3.3 + step * n for n in range(int(1790 / step)))]
+
+
+class TestPeriodic:
+    """Timers that print nothing tell an idle process from one that does not run."""
+
+    LONG = (600.0, 800.0)
+    TWO = (("INFO [metrics] flushed 12 series", 10.0), ("INFO [scheduler] tick", 30.0))
+
+    def test_a_beat_is_found(self, think: Callable[..., Case]) -> None:
+        """Two timers have beats; requests at uneven distances and a message of one half hour have none."""
+        uneven = [(7.0 * n + (n * n % 11), f"INFO [jobs] sent mail {n}") for n in range(200)]
+        rows = [*timers(*self.TWO), *uneven, *[(900.0 + 10 * n, "INFO [late] only now") for n in range(80)]]
+        found = think(api=logs.journal(rows)).facts[Periodic].items
+
+        assert [(one.service, one.template, one.per_minute) for one in found] == [
+            ("crm-api", "INFO [metrics] flushed <n> series", 6.0),
+            ("crm-api", "INFO [scheduler] tick", 2.0),
+        ]
+
+    def test_two_timers_and_a_backlog_are_a_stall(self, think: Callable[..., Case]) -> None:
+        """No probe and no other service: what the process does by itself stopped with what it does for others."""
+        rows = outside([*logs.served(0.5, 1800, 1), *timers(*self.TWO)], self.LONG)
+        (stall,) = think(api=logs.journal([*rows, *burst(800.0)])).facts[Stalls].items
+        (beat,) = [one for one in stall.witnesses if one.kind == "periodic"]
+
+        assert spans([stall]) == [(600, 800)]
+        assert (beat.n, beat.detail["templates"]) == (
+            24,
+            ["INFO [metrics] flushed <n> series", "INFO [scheduler] tick"],
+        )
+        assert len(beat.refs) == 2
+
+    def test_one_timer_is_not_enough(self, think: Callable[..., Case]) -> None:
+        """One message that stays away may be one timer that died."""
+        rows = outside([*logs.served(0.5, 1800, 1), *timers(self.TWO[0])], self.LONG)
+
+        assert think(api=logs.journal([*rows, *burst(800.0)])).facts[Stalls].items == ()
+
+    def test_timers_that_go_on_witness_nothing(self, think: Callable[..., Case]) -> None:
+        """A service without requests whose timers print is idle."""
+        rows = [*outside(logs.served(0.5, 1800, 0.25), self.LONG), *timers(*self.TWO), *burst(800.0)]
+
+        assert think(api=logs.journal(rows)).facts[Stalls].items == ()

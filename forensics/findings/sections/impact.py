@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from forensics.findings.primary import completed, coverage_refs, lossy
-from forensics.model.facts import EDGE_S, Impact, SlowRequests
+from forensics.model.facts import EDGE_S, Deliveries, Impact, SlowRequests
 from forensics.model.finding import Finding, Grade
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ def impact(signals: Signals) -> Iterator[Finding]:
     yield from slow(signals)
     if found.calls_failed:
         values = {"n": found.calls_failed, "service": found.caller}
+        values["followed"] = bool(signals.facts[Deliveries].items)
         yield Finding("impact.calls_failed", "impact", Grade.VERIFIED, values, found.attempt_refs)
+        yield from messages(signals)
     elif found.calls_late and found.call_refs:
         values = {"n": found.calls_late, "slowest": found.slowest_call_s}
         yield Finding("impact.calls_late", "impact", Grade.VERIFIED, values, found.call_refs)
@@ -43,6 +45,12 @@ def impact(signals: Signals) -> Iterator[Finding]:
         yield Finding(
             "impact.none_logged", "impact", Grade.NO_SIGN, values, coverage_refs(signals), scope=scope
         )
+
+
+def messages(signals: Signals) -> Iterator[Finding]:
+    """Say what became of the messages of which attempts failed."""
+    for one in signals.facts[Deliveries].items:
+        yield Finding("impact.messages", "impact", Grade.DERIVED, {"sent": one}, one.refs)
 
 
 def requests_failed(signals: Signals, users: list[FailedRoute]) -> Finding:
