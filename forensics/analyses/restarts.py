@@ -23,13 +23,17 @@ KINDS = {
     "systemd.starting": "start", "systemd.started": "started", "systemd.stopping": "stop", "systemd.stopped": "stopped", "systemd.main-exited": "exited",
     "systemd.failed-result": "failed", "systemd.scheduled-restart": "restart", "systemd.deactivated": "stopped", "systemd.state-timeout": "timeout",
     "systemd.killing-process": "killed", "systemd.oom-kill": "oom", "systemd.oomd-kill": "oom", "systemd.start-limit": "failed",
-    "systemd.watchdog-timeout": "watchdog", "systemd.failed-to-start": "failed", "kernel.oom-killed": "oom", "kernel.oom-invoked": "oom", "oomd.killed": "oom",
+    "systemd.watchdog-timeout": "watchdog", "systemd.failed-to-start": "failed", "kernel.oom-killed": "oom", "kernel.oom-invoked": "memory", "oomd.killed": "oom",
     "kernel.boot": "boot", "journalctl.boot-marker": "boot", "journalctl.boot-marker-old": "boot", "systemd.startup-finished": "boot",
     "gunicorn.worker-sigkill": "worker", "gunicorn.worker-ended": "worker", "uvicorn.child-died": "worker",
     "uvicorn.startup-failed": "failed", "uvicorn.startup-complete": "ready", "n8n.ready": "ready", "docker.container-event": "container", "process.stop-signal": "stop", "kubelet.restart-by-probe": "unhealthy",
     "kubelet.stopping": "stop", "kubelet.container-started": "started",
 }  # fmt: skip
 """Signature to kind of lifecycle event."""
+VICTIM = "kernel.oom-killed"
+"""A kernel's line that names the process which it ended, by its id and command."""
+PRINTED_US = 5_000_000
+"""A process prints nothing later than this after its kill: what it wrote may still lie in a pipe."""
 BEGINS = ("started", "ready")
 ENDS = ("stop", "exited", "failed", "killed", "oom", "watchdog", "stopped", "unhealthy")
 
@@ -42,38 +46,65 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
         .filter(pl.col("signature").is_in(list(KINDS)) & pl.col("ts").is_not_null())
         .sort("ts", "source", "line")
     )
+    processes = evidence["processes"].sort("service", "first_us", "pid")
     events = tuple(
         Lifecycle(
             row["ts"],
-            subject(row["signature"], row["service"], json.loads(row["parameters"])),
+            subject(row["signature"], row["service"], row["ts"], json.loads(row["parameters"]), processes),
             KINDS[row["signature"]],
             row["signature"],
             Ref(row["source"], row["line"]),
         )
         for row in hits.iter_rows(named=True)
     )
-    processes = evidence["processes"].sort("service", "first_us", "pid")
     pids = {
         str(service): tuple(dict.fromkeys(part["pid"]))
         for (service,), part in processes.group_by("service", maintain_order=True)
     }
     boots = tuple(dict.fromkeys(processes.filter(pl.col("boot").is_not_null()).sort("first_us")["boot"]))
-    services = sorted({event.service for event in events})
+    # Of a process that belongs to no service of the inputs nobody can say whether it came back.
+    ended = [event for event in events if event.text != VICTIM or event.service in pids]
+    ended += [begin for event in ended if event.text == VICTIM and (begin := next_process(event, processes))]
+    ended.sort(key=lambda event: event.at)
+    services = sorted({event.service for event in ended})
     return Restarts(
-        events, tuple(outage for service in services for outage in outages(service, events)), pids, boots
+        events, tuple(outage for service in services for outage in outages(service, ended)), pids, boots
     )
 
 
-def subject(signature: str, service: str | None, said: dict[str, str | None]) -> str:
-    """Return the service that a lifecycle line is about."""
+def subject(
+    signature: str, service: str | None, ts: int, said: dict[str, str | None], processes: pl.DataFrame
+) -> str:
+    """Return the service that a lifecycle line is about; of a process that the kernel ended its service, else its command."""
     if signature.startswith("systemd.") and said.get("unit"):
         return str(said["unit"]).removesuffix(".service")
     if signature.startswith("kubelet.") and said.get("container"):
         return str(said["container"])
+    if signature == "oomd.killed" and said.get("cgroup"):
+        return str(said["cgroup"]).rpartition("/")[2].removesuffix(".service")
+    if signature == VICTIM and said.get("pid"):
+        mine = processes.filter(
+            (pl.col("pid") == said["pid"])
+            & (pl.col("service") != (service or ""))
+            & (pl.col("first_us") <= ts)
+            & (pl.col("last_us") <= ts + PRINTED_US)
+        ).sort("last_us")
+        return str(mine["service"][-1] if mine.height else said.get("comm") or "host")
     return service or "host"
 
 
-def outages(service: str, events: tuple[Lifecycle, ...]) -> list[Outage]:
+def next_process(killed: Lifecycle, processes: pl.DataFrame) -> Lifecycle | None:
+    """Return the first line of the process that took the place of one that the kernel ended, None where none did."""
+    later = processes.filter((pl.col("service") == killed.service) & (pl.col("first_us") > killed.at))
+    if not later.height:
+        return None
+    row = later.sort("first_us").row(0, named=True)
+    return Lifecycle(
+        row["first_us"], killed.service, "ready", killed.text, Ref(row["source"], row["first_line"])
+    )
+
+
+def outages(service: str, events: list[Lifecycle]) -> list[Outage]:
     """Pair each end of a service with its next begin."""
     found: list[Outage] = []
     open_: list[Lifecycle] = []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from forensics.findings import capacity, lock_waits, role_limits
 from forensics.findings.contradictions import contradictions
+from forensics.findings.hypotheses import load
 from forensics.findings.primary import called, main_pool
 from forensics.findings.questions import questions
 from forensics.findings.sections import all_findings
@@ -53,10 +54,10 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
         if not any(group.holder for group in lock_waits.told(signals)):
             yield Action("act.lock_logging", {}, ("mechanism.pool",), 3)
     yield from limits(signals, verdict["db_slots_exhausted"])
-    if verdict["redis_failed"] in POSITIVE:
-        yield Action("act.redis", unit, ("why.redis.clients", "why.redis.server"), 1)
-    if verdict["service_restarted"] in POSITIVE:
-        yield Action("act.restart", unit, ("why.restart.deploy", "why.restart.crash"), 2)
+    for one in load():
+        for step in one.next_steps if verdict[one.id] in POSITIVE else ():
+            if step.unless is None or verdict[step.unless] not in POSITIVE:
+                yield Action(step.key, unit, step.answers, step.value)
     if signals.facts[Watch].gaps:
         yield Action("act.dead_man", {}, ("alert.blind",), 2)
     if signals.facts[Watch].detectability:

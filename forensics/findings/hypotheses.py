@@ -40,6 +40,19 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
+class NextStep:
+    """What to change where a hypothesis is found."""
+
+    key: str
+    answers: tuple[str, ...]
+    """Findings that it answers, by key; not suggested where none of them is told."""
+    value: int
+    """1 for what would have prevented the incident, more for what tells next time."""
+    unless: str | None
+    """Not suggested where this hypothesis is found, too: it has a better one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hypothesis:
     """One row of the differential diagnosis."""
 
@@ -55,6 +68,7 @@ class Hypothesis:
     """Message formats that would answer it: there but silent means that they do not cover the question."""
     raises: tuple[str, ...]
     """Hypotheses that bear on it once it is found."""
+    next_steps: tuple[NextStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +141,15 @@ def load() -> tuple[Hypothesis, ...]:
                 for each in (GATEWAYS if name == "gateways" else (name,))
             ),
             tuple(block["raises"]),
+            tuple(
+                NextStep(step["key"], tuple(step["answers"]), step["value"], step.get("unless"))
+                for step in block.get("next", ())
+            ),
         )
         for block in tables()["hypothesis"]
     )
     known({name for one in found for name in one.raises})
+    known({step.unless for one in found for step in one.next_steps if step.unless})
     return found
 
 

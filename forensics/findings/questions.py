@@ -27,6 +27,8 @@ UNEXPLAINED = (
     "resource_exhausted",
 )
 """What matters first where no mechanism was found."""
+DATABASE = "db_"
+"""How the hypotheses about a database are called."""
 KNOWN_NEAR = 30 * MINUTE
 """An event of the case file so near to a stop says what asked for it."""
 
@@ -92,14 +94,15 @@ def relevant(signals: Signals, verdicts: dict[str, Judgement]) -> list[str]:
     if signals.primary is None:
         return []
     found = [one for one in load() if verdicts[one.id].verdict in POSITIVE and (one.raises or one.formats)]
-    if not found:
-        return list(UNEXPLAINED)
     answered = asked_for(verdicts["service_restarted"])
-    return list(
-        dict.fromkeys(
-            name for one in found if not (one.id == "service_restarted" and answered) for name in one.raises
-        )
+    raised = dict.fromkeys(
+        name for one in found if not (one.id == "service_restarted" and answered) for name in one.raises
     )
+    return [
+        name
+        for name in (raised if found else UNEXPLAINED)
+        if signals.has_database or not name.startswith(DATABASE)
+    ]
 
 
 def asked_for(restarted: Judgement) -> bool:

@@ -35,6 +35,17 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
+DATABASE_FAMILIES = (
+    "pool_exhaustion",
+    "pool_leak",
+    "db_connect",
+    "server_limit",
+    "server_terminate",
+    "lock_wait",
+    "query_timeout",
+    "slow_query",
+)
+"""Families of texts that speak of a database."""
 FRONTS = ("nginx_access", "nginx_error")
 """Formats of servers that stand before an application: a report is about these only where they alone fail."""
 POSTGRES_LOGS = ("postgres", "postgres_epoch", "postgres_bare")
@@ -149,6 +160,13 @@ class Signals:
         named = [self.known.signatures[group.signature].library for group in self.facts[Failures].groups]
         postgres = self.services_in(*POSTGRES_LOGS) or any(map(POSTGRES.search, named))
         return "mysql" if any(map(MYSQL.search, named)) and not postgres else "postgres"
+
+    @cached_property
+    def has_database(self) -> bool:
+        """Does anything in the inputs speak of a database? Where nothing does, no question about one helps."""
+        told = any(group.family in DATABASE_FAMILIES for group in self.facts[Failures].groups)
+        seen = self.facts[Sessions].snapshots or self.facts[Samples].series
+        return bool(told or seen or self.services_in(*POSTGRES_LOGS, "mysql_error", "pgbouncer"))
 
     @cached_property
     def samplers(self) -> set[str]:

@@ -31,7 +31,7 @@ from forensics.model.facts import (
     Stalls,
     Watch,
 )
-from forensics.model.finding import Grade
+from forensics.model.finding import POSITIVE, Grade
 from forensics.report.drawn import Drawn, whole
 from forensics.report.masking import Masker
 from forensics.report.statements import Statements, iso, moment
@@ -650,7 +650,8 @@ class Builder(Drawn):
                 )
         if not self.case.diagnosis.timeline:
             reasons["timeline"] = self.words.say("unfilled.timeline", {})
-        if not self.case.diagnosis.actions:
+        found = any(judgement.verdict in POSITIVE for judgement in self.case.diagnosis.judgements)
+        if not self.case.diagnosis.actions and self.primary is None and not found and "mechanism" not in have:
             reasons["actions"] = self.words.say("unfilled.actions", {})
         return reasons
 

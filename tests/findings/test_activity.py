@@ -102,7 +102,7 @@ class TestInside:
     def test_the_page_shows_them_by_application(self, inside: Case) -> None:
         """The mechanism has a table of applications and states; report.json has the snapshot, and fits its schema."""
         told = document.build(inside)
-        page = render.markdown(told)
+        page = render.whole(told)
         mechanism = page.partition("## Mechanism")[2].partition("## Ruled out")[0].replace(" ", "")
 
         assert "|shop-api|7|2|5|0|0|0|" in mechanism

@@ -36,8 +36,12 @@ def case(folder: Path, **files: str) -> Case:
 
 
 def told(found: Case, *keys: str) -> list[Finding]:
-    """Return the findings of some keys."""
-    return [finding for finding in found.diagnosis.findings if finding.key in keys]
+    """Return the findings of some keys, without those that the summary repeats."""
+    return [
+        finding
+        for finding in found.diagnosis.findings
+        if finding.key in keys and finding.section != "summary"
+    ]
 
 
 def redis(at: float, server: str, unread: int, busy: int, least: int = 16) -> tuple[float, str]:

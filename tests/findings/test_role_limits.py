@@ -70,7 +70,9 @@ def test_the_limit_of_a_role_is_no_full_server(tmp_path: Path, *, own: bool) -> 
     case = investigated(tmp_path, shop=client(ROLE), **logs)
     found = judged(case)
     acts = {one.key for one in case.diagnosis.actions}
-    (told,) = [one for one in case.diagnosis.findings if one.key == "mechanism.limited"]
+    (told,) = [
+        one for one in case.diagnosis.findings if (one.key, one.section) == ("mechanism.limited", "mechanism")
+    ]
 
     assert found["db_slots_exhausted"] == (
         Verdict.NO_SIGN if own else Verdict.NOT_DETERMINED,
@@ -97,7 +99,9 @@ def test_the_limit_of_a_role_is_no_full_server(tmp_path: Path, *, own: bool) -> 
 def test_it_is_told_in_both_languages(tmp_path: Path, lang: str, words: str) -> None:
     """With whose limit it is."""
     case = investigated(tmp_path, shop=client(ROLE), postgresql=server(ROLE))
-    (told,) = [one for one in case.diagnosis.findings if one.key == "mechanism.limited"]
+    (told,) = [
+        one for one in case.diagnosis.findings if (one.key, one.section) == ("mechanism.limited", "mechanism")
+    ]
 
     assert Statements(lang, "UTC").say(told.key, told.values).startswith(words)
 

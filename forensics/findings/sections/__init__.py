@@ -27,12 +27,13 @@ def all_findings(
 ) -> tuple[Finding, ...]:
     """Return every finding in the order of sections; the summary names the greatest of the open questions."""
     verdicts = {judgement.id: judgement for judgement in judgements}
+    links, lines = tuple(mechanism(signals, verdicts)), tuple(told(signals))
     makers = (
-        summary(signals, verdicts, greatest(asked)),
+        summary(signals, verdicts, greatest(asked), (*lines, *links)),
         times(signals),
         impact(signals),
-        mechanism(signals, verdicts),
-        told(signals),
+        links,
+        lines,
         upkeep.findings(signals, "ruled_out"),
         stands_for(signals),
         alert(signals),

@@ -32,7 +32,16 @@ if TYPE_CHECKING:
 
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
 SILENT = ("it was alive and printed nothing", "its lines were lost")
-FACTS = ("app_pool_exhausted", "process_stalled", "db_slots_exhausted", "redis_failed", "service_restarted")
+LINKS = ("db_slots_exhausted", "redis_failed", "service_restarted", "db_down")
+"""Verdicts that are links of the chain, told where nothing more special tells them."""
+ON_HOSTS = (
+    "out_of_memory",
+    "host_rebooted",
+    "host_frozen_or_clock_jump",
+    "resource_exhausted",
+    "gateway_failed",
+)
+"""Verdicts on what services stand on, told with an incident and without one."""
 OVERLAP = 3
 """Waits from which it is told that they overlap."""
 ALL = 0.9
@@ -45,6 +54,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     """Tell the chain link by link, with its arithmetic."""
     if signals.primary is None:
         yield from at_rest(signals)
+        yield from verdict_links(signals, verdicts, ON_HOSTS)
         return
     pool = main_pool(signals)
     if pool is not None:
@@ -58,7 +68,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from gauge_links(signals, pool)
     yield from activity.findings(signals, "mechanism")
     yield from pooler.findings(signals, "mechanism")
-    yield from verdict_links(signals, verdicts)
+    yield from verdict_links(signals, verdicts, (*LINKS, *ON_HOSTS))
     yield from capacity.refused(signals)
     yield from role_limits.findings(signals)
     yield from capacity.sides(signals)
@@ -94,10 +104,12 @@ def at_rest(signals: Signals) -> Iterator[Finding]:
     yield from upkeep.findings(signals, "mechanism")
 
 
-def verdict_links(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Finding]:
+def verdict_links(
+    signals: Signals, verdicts: dict[str, Judgement], names: tuple[str, ...]
+) -> Iterator[Finding]:
     """Tell the confirmed and supported verdicts that have no link of their own."""
     refused = bool(capacity.refusals(signals).height)
-    for name in (*FACTS[2:], "db_down"):
+    for name in names:
         judgement = verdicts[name]
         if name == "db_slots_exhausted" and refused:
             continue  # told with those who were refused

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,8 +23,8 @@ from forensics.findings.primary import (
     stalls_in_window,
 )
 from forensics.findings.signals import replica_of
-from forensics.model.facts import EDGE_S, Coverage, Failures, Impact, Probes, Samples, Sessions, Watch
-from forensics.model.finding import Finding, Grade, Judgement, Verdict
+from forensics.model.facts import EDGE_S, Coverage, Events, Failures, Impact, Probes, Samples, Sessions, Watch
+from forensics.model.finding import POSITIVE, Finding, Grade, Judgement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,17 +41,41 @@ CAUSES = (
     "service_restarted",
     "out_of_memory",
     "db_down",
+    "resource_exhausted",
+    "host_rebooted",
+    "host_frozen_or_clock_jump",
+    "gateway_failed",
 )
 """What is named as the mechanism where no pool ran out and nothing stood still: what is confirmed first."""
+TOLD = 2
+"""Kinds of events that a summary without an incident names."""
+SCENERY = (
+    "mechanism.gauge",
+    "mechanism.counters",
+    "mechanism.budget",
+    "mechanism.sessions",
+    "mechanism.loss",
+    "mechanism.rhythm",
+    "mechanism.probes",
+)
+"""What the mechanism tells around its links."""
 
 
 def summary(
-    signals: Signals, verdicts: dict[str, Judgement], unknown: OpenQuestion | None
+    signals: Signals,
+    verdicts: dict[str, Judgement],
+    unknown: OpenQuestion | None,
+    explained: tuple[Finding, ...] = (),
 ) -> Iterator[Finding]:
-    """Say in a few sentences what matters most; ``unknown`` is the greatest of the open questions."""
+    """Say in a few sentences what matters most.
+
+    ``unknown`` is the greatest of the open questions; ``explained`` is what the mechanism tells, most special first: the first of it is
+    said here where neither a pool, a stall, a holder nor a cause is.
+    """
     incident = signals.primary
     if incident is None:
-        yield from quiet(signals)
+        yield from quiet(signals, stalled=verdicts["process_stalled"].verdict in POSITIVE)
+        yield from seen_at_rest(signals, explained)
         return
     found = signals.facts[Impact]
     failed, hit = found.failed, hit_services(signals)
@@ -62,8 +87,8 @@ def summary(
             **attempts(signals),
         }, (*edge_refs(incident), *found.attempt_refs[:1], *found.attempt_refs[1:][-1:]),
     )  # fmt: skip
-    yield from summary_cause(signals, verdicts)
-    yield from activity.summary(signals)
+    causes = [*summary_cause(signals, verdicts), *activity.summary(signals)]
+    yield from causes or lead(explained)
     gaps = [gap for gap in signals.facts[Watch].gaps if gap.inside or gap.overlapping]
     if gaps:
         yield Finding(
@@ -76,6 +101,22 @@ def summary(
     if unknown is not None:
         what = {"what": unknown.what}
         yield Finding("summary.unknown", "summary", Grade.NOT_DETERMINED, what, needs=unknown.needs[:1])
+
+
+def lead(explained: tuple[Finding, ...]) -> Iterator[Finding]:
+    """Repeat the first of what the mechanism tells; what only sets the scene comes last."""
+    for one in sorted(explained, key=lambda finding: finding.key in SCENERY)[:1]:
+        yield dataclasses.replace(one, section="summary")
+
+
+def told_events(signals: Signals) -> Iterator[Finding]:
+    """Count what lines tell of that is no failed operation, most first: without an incident it is all that there is to tell."""
+    every = sorted(signals.facts[Events].groups, key=lambda one: (-one.events, one.signature, one.service))
+    groups = every[:TOLD]
+    if groups:
+        values = {"groups": groups, "further": len(every) - len(groups)}
+        refs = tuple(ref for group in groups for ref in (*group.refs[:1], *group.refs[1:][-1:]))
+        yield Finding("summary.events", "summary", Grade.DERIVED, values, refs)
 
 
 def attempts(signals: Signals) -> dict[str, Any]:
@@ -93,15 +134,15 @@ def hit_services(signals: Signals) -> str:
     return ", ".join(sorted({replica_of(name) for name in named}))
 
 
-def quiet(signals: Signals) -> Iterator[Finding]:
-    """Say that there is no incident, of what, and what was seen all the same."""
+def quiet(signals: Signals, *, stalled: bool) -> Iterator[Finding]:
+    """Say that there is no incident, of what, and what was seen all the same; ``stalled``: a thread or a worker did not come back."""
     refs = coverage_refs(signals)
     records = sum(source.records for source in signals.evidence.sources)
     first = next(anything(signals), None)
     if refs:
         rows = signals.facts[Failures].rows
         values = {
-            "service": signals.unit, "first": signals.window[0], "last": signals.window[1], "probed": bool(signals.watchers()),
+            "service": signals.unit, "first": signals.window[0], "last": signals.window[1], "probed": bool(signals.watchers()), "stalled": stalled,
             "single": int(rows.filter(pl.col("service") == signals.unit)["sure"].sum()),
         }  # fmt: skip
         yield Finding(
@@ -114,9 +155,16 @@ def quiet(signals: Signals) -> Iterator[Finding]:
         )
     elif records and first:
         yield Finding("summary.unassigned", "summary", Grade.VERIFIED, {"records": records}, (first,))
-    if held := summary_holder(signals, pool=False):
-        yield held
-    yield from activity.summary(signals)
+
+
+def seen_at_rest(signals: Signals, explained: tuple[Finding, ...]) -> Iterator[Finding]:
+    """Say what was seen without an incident: sessions, else what lines explain, else what they tell of; and when a monitor was blind."""
+    held = summary_holder(signals, pool=False)
+    yield from (
+        [*([held] if held else ()), *activity.summary(signals)]
+        or [*lead(tuple(one for one in explained if one.key not in SCENERY))]
+        or told_events(signals)
+    )
     for gap in signals.facts[Watch].gaps[:1]:
         yield Finding("alert.blind", "summary", Grade.VERIFIED, {"gap": gap}, gap.refs)
 

@@ -96,9 +96,12 @@ def tells(pid: str) -> bool:
 
 def out_of_memory(signals: Signals) -> Iterator[Sign]:
     """Kernel and service manager say it; a SIGKILL alone does not."""
-    events = signals.lifecycle("oom")
+    events = signals.lifecycle("oom") or signals.lifecycle("memory")
     if events:
-        yield direct("oom.killed", {"n": len(events)}, tuple(event.ref for event in events)[:4])
+        who = sorted({event.service for event in events if event.kind == "oom"} - {"host"})
+        yield direct(
+            "oom.killed", {"n": len(events), "who": who[:4]}, tuple(event.ref for event in events)[:4]
+        )
     if signals.kernel_ref:
         yield covered("oom.none", {}, (signals.kernel_ref,))
     if killed := by_master(signals):
