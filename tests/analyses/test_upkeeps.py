@@ -288,7 +288,11 @@ def test_each_stop_of_the_server_is_told(tmp_path: Path, failing: bool) -> None:
     else:
         (tmp_path / "postgresql.log").write_text(log, encoding="utf-8")
         case = pipeline.investigate([str(tmp_path)], pipeline.Options(tz="UTC"))
-    (found,) = (one for one in case.diagnosis.findings if one.key == "mechanism.server_end")
+    (found,) = (
+        one
+        for one in case.diagnosis.findings
+        if (one.key, one.section) == ("mechanism.server_end", "mechanism")
+    )
 
     assert found.values["n"] == 2
     assert [stop["shut"] for stop in found.values["stops"]] == [5, 8]

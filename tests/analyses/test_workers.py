@@ -66,7 +66,7 @@ def test_two_hosts_of_two_zones_are_told_apart(tmp_path: Path) -> None:
     assert [
         (finding.values["service"], finding.values["killed"], finding.values["signals"])
         for finding in found.diagnosis.findings
-        if finding.key == "mechanism.workers"
+        if (finding.key, finding.section) == ("mechanism.workers", "mechanism")
     ] == [("east", 1, [("9", 1)]), ("west", 1, [("6", 1)])]
 
 
