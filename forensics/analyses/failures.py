@@ -71,6 +71,8 @@ COLUMNS = {
 REFS = 12
 ADDRESSED = ("host", "server", "upstream", "target", "addr", "address", "endpoint")
 """Parameters that name whom the service addressed."""
+ORIGIN = re.compile(r"^(\w+://[^/?#]+).*$", re.DOTALL)
+"""What of a URL names whom it addresses: the rest is what was asked for."""
 PEERS = 3
 """Peers that are named."""
 
@@ -436,7 +438,7 @@ def peers(parameters: pl.Series) -> tuple[str, ...]:
     counts: Counter[str] = Counter()
     for text, n in parameters.value_counts().iter_rows():
         said = json.loads(text)
-        counts.update({str(said[name]): n for name in ADDRESSED if said.get(name)})
+        counts.update({ORIGIN.sub(r"\1", str(said[name])): n for name in ADDRESSED if said.get(name)})
     return tuple(name for name, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:PEERS])
 
 

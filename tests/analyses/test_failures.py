@@ -8,9 +8,11 @@ import pytest
 import small_logs as logs
 
 from forensics.model.facts import Daily, Failures
+from forensics.pipeline import Options, investigate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from forensics.model.case import Case
     from forensics.model.facts import FailureGroup
@@ -287,3 +289,16 @@ class TestLimitedTexts:
             "at_least",
             reason,
         )
+
+
+def test_a_peer_is_whom_the_url_addresses(tmp_path: Path) -> None:
+    """Requests for two paths go to one upstream, which is told once and without them."""
+    lines = [
+        f'2026/11/29 12:00:{n:02} [error] 31#31: *{n} connect() failed (111: Connection refused) while connecting to upstream, client: 203.0.113.9, '
+        f'server: shop.example, request: "GET /items/{n} HTTP/1.1", upstream: "http://{"172.18.0.5:3000" if n else "172.18.0.6:3000"}/items/{n}?a=b", host: "shop.example"\n'
+        for n in range(6)
+    ]  # fmt: skip
+    (tmp_path / "error.log").write_text("".join(lines), encoding="utf-8")
+    (group,) = investigate([str(tmp_path)], Options(tz="UTC")).facts[Failures].groups
+
+    assert (group.failures, group.peers) == (6, ("http://172.18.0.5:3000", "http://172.18.0.6:3000"))

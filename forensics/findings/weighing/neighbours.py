@@ -100,7 +100,7 @@ def gateway_failed(signals: Signals) -> Iterator[Sign]:
     lo, hi = signals.window
     gateways = signals.services_in(*GATEWAYS)
     for cover in signals.facts[Coverage].services:
-        if cover.service not in gateways or cover.service == signals.unit or cover.first > lo + MINUTE:
+        if cover.service not in gateways or cover.first > lo + MINUTE:
             continue
         inside = pl.col("second").is_between(lo // SECOND, hi // SECOND)
         lines = signals.evidence["seconds"].filter((pl.col("service") == cover.service) & inside)
