@@ -572,7 +572,8 @@ def trial(item: Plan, matcher: Matcher, options: Options) -> Trial:
         skipped = "a monitor's memory has no lines that a signature could match"
     try:
         for events in engine.stream(item, options.shard_size):
-            found = find_hits(number(events), matcher)
+            numbered = number(events)
+            found = find_hits(numbered, matcher, matcher.match(numbered["message"]))
             hits.append(found.select(pl.col("line").cast(pl.UInt32), "signature", "parameters"))
             unknown.append(gaps.gaps(events, found))
         if item.plug is None and item.item.trouble is None:

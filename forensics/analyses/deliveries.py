@@ -12,6 +12,7 @@ import polars as pl
 
 from forensics.model.facts import Deliveries, Delivery, Facts, Incidents
 from forensics.model.plug import Analysis
+from forensics.model.schema import SUCCESSES_PER_MINUTE
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -27,24 +28,26 @@ NAME = "message_id"
 def deliveries(evidence: Evidence, known: Known, facts: Facts) -> Deliveries:
     """Follow each message of which an attempt failed in the primary incident."""
     primary = facts[Incidents].primary()
-    naming = {
-        name: one for name, one in known.signatures.items() if one.family == FAMILY and NAME in one.parameters
-    }
-    tries = [name for name, one in naming.items() if one.counts == "failure"]
-    rows = evidence["hits"].filter(pl.col("signature").is_in(list(naming)) & pl.col("ts").is_not_null())
+    tries = [
+        name
+        for name, one in known.signatures.items()
+        if one.family == FAMILY and one.counts == "failure" and NAME in one.parameters
+    ]
+    rows = evidence["hits"].filter(pl.col("signature").is_in(tries) & pl.col("ts").is_not_null())
     if primary is None or not rows.height:
         return Deliveries(())
-    rows = named(rows).sort("ts", "source", "line")
-    tried = rows.filter(pl.col("signature").is_in(tries))
+    tried = named(rows).sort("ts", "source", "line")
     end = primary.end or facts[Incidents].last or primary.start
     inside = tried.filter(pl.col("began").is_between(primary.start - MINUTE, end))
-    done = rows.filter(~pl.col("signature").is_in(tries))
-    last = done.group_by("message").agg(pl.col("ts", "source", "line").last())
+    done = evidence["successes"].filter(pl.col("name").is_in(tried["name"].implode()))
+    last = done.sort("ts", "source", "line").group_by("name").agg(pl.col("ts", "source", "line").last())
     found = []
     for (service,), part in inside.group_by("service", maintain_order=True):
         told = tried.filter(pl.col("message").is_in(part["message"].drop_nulls().implode()))
         found.append(
-            followed(str(service), told, last, int(part["message"].null_count()), capped(evidence, done))
+            followed(
+                str(service), told, last, int(part["message"].null_count()), capped(evidence["successes"])
+            )
         )
     return Deliveries(
         tuple(sorted((one for one in found if one.messages), key=lambda one: (-one.messages, one.service)))
@@ -60,14 +63,17 @@ def named(hits: pl.DataFrame) -> pl.DataFrame:
     attempt, most = (said[name].cast(pl.Int64, strict=False) for name in ("attempt", "attempts"))
     after = said["after"].cast(pl.Int64, strict=False).fill_null(0)
     return hits.with_columns(
-        message=said[NAME], final=(attempt >= most).fill_null(value=False), began=pl.col("ts") - after * 1000
+        message=said[NAME],
+        name=said[NAME].hash(),
+        final=(attempt >= most).fill_null(value=False),
+        began=pl.col("ts") - after * 1000,
     )
 
 
-def capped(evidence: Evidence, done: pl.DataFrame) -> bool:
-    """Are there more deliveries than are kept one by one?"""
-    counts = evidence["hit_counts"].filter(pl.col("signature").is_in(done["signature"].unique().implode()))
-    return int(counts["n"].sum()) > done.height
+def capped(done: pl.DataFrame) -> bool:
+    """May there be more deliveries in a minute than are kept one by one?"""
+    minutes = done.group_by("source", "service", "signature", pl.col("ts") // MINUTE).len()
+    return bool((minutes["len"] >= SUCCESSES_PER_MINUTE).any())
 
 
 def followed(service: str, told: pl.DataFrame, last: pl.DataFrame, unnamed: int, capped: bool) -> Delivery:
@@ -75,10 +81,11 @@ def followed(service: str, told: pl.DataFrame, last: pl.DataFrame, unnamed: int,
     messages = (
         told.group_by("message", maintain_order=True)
         .agg(
+            name=pl.col("name").first(),
             first=pl.col("began").min(), tried=pl.col("ts").last(), final=pl.col("final").last(),
             place=pl.struct("source", "line").last(), start=pl.struct("source", "line").first(),
         )
-        .join(last.rename({"ts": "done"}), on="message", how="left", maintain_order="left")
+        .join(last.rename({"ts": "done"}), on="name", how="left", maintain_order="left")
         .with_columns(arrived=(pl.col("done") >= pl.col("tried")).fill_null(value=False))
     )  # fmt: skip
     arrived = messages.filter("arrived").sort("done", "source", "line")

@@ -44,6 +44,7 @@ COUNTS = {
     "failure": "each is one failed operation",
     "event": "each is an event, not a failed operation",
     "context": "counts nothing, can only support",
+    "success": "ends what failed before under the same name",
 }
 
 

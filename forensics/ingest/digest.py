@@ -14,7 +14,7 @@ import polars as pl
 from forensics.formats import heads
 from forensics.formats.postgres_session import from_prefix
 from forensics.ingest.understand import route, template
-from forensics.model.schema import FRAMES, QUARTER, ROWS_PER_MINUTE, SLOW_MS
+from forensics.model.schema import FRAMES, QUARTER, ROWS_PER_MINUTE, SLOW_MS, SUCCESSES_PER_MINUTE
 
 if TYPE_CHECKING:
     from forensics.signatures import Matcher
@@ -77,7 +77,10 @@ def reduce(events: pl.DataFrame, matcher: Matcher) -> dict[str, pl.DataFrame]:
         frames |= asked(requests)
     if dated["duration_ms"].null_count() < dated.height:
         frames |= {"calls": calls(dated), "quick_calls": quick_calls(dated)}
-    return frames | failures(find_hits(numbered, matcher))
+    found = matcher.match(numbered["message"])
+    ended = pl.col("signature").is_in(list(matcher.successes))
+    frames["successes"] = successes(numbered, found.filter(ended))
+    return frames | failures(find_hits(numbered, matcher, found.filter(~ended)))
 
 
 def asked(requests: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -101,6 +104,16 @@ def failures(hits: pl.DataFrame) -> dict[str, pl.DataFrame]:
         .group_by("service", "naive", "minute", "signature")
         .agg(n=pl.len()),
     }
+
+
+def successes(events: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """Keep the name of what succeeded, hashed: such lines may be most of a log, and few of them end anything that failed."""
+    if not found.height:
+        return pl.DataFrame()
+    name = pl.col("parameters").str.extract(r'^\{"\w+":"((?:[^"\\]|\\.)*)"\}$').hash()
+    rows = events.select("row", "service", "naive", "ts", "minute", "line").join(found, on="row")
+    dated = rows.filter(pl.col("ts").is_not_null()).sort("row").with_columns(name=name)
+    return dated.filter(pl.int_range(pl.len()).over("service", "signature", "minute") < SUCCESSES_PER_MINUTE)
 
 
 def spans() -> list[pl.Expr]:
@@ -261,8 +274,8 @@ def arrivals(requests: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {"arrivals": named.join(busy, on=keys, how="anti"), "saturated": busy}
 
 
-def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
-    """Match the catalogue and number the failures that lines belong to; ``events`` are numbered (:func:`number`).
+def find_hits(events: pl.DataFrame, matcher: Matcher, found: pl.DataFrame) -> pl.DataFrame:
+    """Number the failures that lines belong to; ``events`` are numbered (:func:`number`), ``found`` is what the catalogue matches of them.
 
     Source text that a traceback echoes (an indented line) never counts; its frames, branches and causes do. ``fid`` grows with
     every record of a stream and with every exception that no chain mark ties to the one before it. ``head`` is how the record
@@ -270,7 +283,6 @@ def find_hits(events: pl.DataFrame, matcher: Matcher) -> pl.DataFrame:
     the branches of a group that stands in one line, ``peer`` says whose session a database server's
     line is about, and ``framed`` that a stack stands below.
     """
-    found = matcher.match(events["message"])
     found = pl.concat([found, server_errors(events, found, matcher)])
     if not found.height:
         return events.head(0).join(found, on="row", how="inner")

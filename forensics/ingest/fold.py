@@ -21,7 +21,7 @@ from forensics.ingest.digest import (
     smallest,
 )
 from forensics.model.digest import Digest, Evidence
-from forensics.model.schema import FRAMES, KEYS, ROWS_PER_MINUTE
+from forensics.model.schema import FRAMES, KEYS, ROWS_PER_MINUTE, SUCCESSES_PER_MINUTE
 from forensics.model.source import Lines, Source, Zone
 
 if TYPE_CHECKING:
@@ -218,6 +218,7 @@ def capped(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
         ("slow", ["service", "route"], ROWS_PER_MINUTE),
         ("calls", ["service", "op"], ROWS_PER_MINUTE),
         ("quick_calls", ["service", "op"], ARRIVALS_PER_MINUTE),
+        ("successes", ["service", "signature"], SUCCESSES_PER_MINUTE),
     ):
         frame = frames[name].sort("source", "line")
         out[name] = frame.filter(pl.int_range(pl.len()).over("source", *keys, minute) < limit)

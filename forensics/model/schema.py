@@ -39,6 +39,8 @@ QUARTER = 900_000_000
 """Microseconds of a unit of ``quarter`` and ``usual``: zones differ by quarters of an hour, so what remains of a difference without a
 zone is a delay."""
 
+SUCCESSES_PER_MINUTE = 2000
+"""Rows kept per signature and minute, for operations that succeeded: a backlog is worked off within seconds."""
 ROWS_PER_MINUTE = 120
 """Rows kept per route or operation and minute, for requests that failed or were slow and calls that were slow."""
 SLOW_MS = 1000.0
@@ -220,6 +222,14 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "arrived": pl.Int64(),
         "line": pl.UInt32(),
     },
+    "successes": {
+        "service": pl.String(),
+        "naive": pl.Boolean(),
+        "ts": pl.Int64(),
+        "signature": pl.String(),
+        "name": pl.UInt64(),
+        "line": pl.UInt32(),
+    },
     "hit_counts": {
         "service": pl.String(),
         "naive": pl.Boolean(),
@@ -337,6 +347,8 @@ are ``by`` the first that was asked for of ``application``, ``user``, ``database
 
 ``routes`` counts requests: those whose line states a duration (``timed``), and of them those of :data:`SLOW_MS` or more (``slow``), which ``slow``
 has one by one unless they failed.
+
+``successes`` has the hash of the name of each operation that a line of a signature that counts as ``success`` ends.
 
 ``poolers`` has one row per pool (``database/user``) of a pooler in each snapshot: clients with a server and clients that wait for one, the longest
 of these waits so far, servers at work and at rest, and the ``size`` that the pool may have.

@@ -27,7 +27,8 @@ class Signature:
     marks: str
     """What the line's time is: ``end`` (of a wait), ``start`` or ``instant``."""
     counts: str
-    """``failure`` (one failed operation), ``event`` or ``context`` (can only support)."""
+    """``failure`` (one failed operation), ``event``, ``context`` (can only support) or ``success`` (what failed before under the same name
+    did not fail for good; its one parameter is that name)."""
     verified: bool
     means: str
     does_not_mean: str

@@ -47,7 +47,7 @@ OPTIONAL = ("wait", "parameters", "inner_of", "limits", "operation", "closes", "
 CHOICES = {
     "side": ("client", "server", "gateway", "kernel", "monitor", "manager"),
     "marks": ("end", "start", "instant"),
-    "counts": ("failure", "event", "context"),
+    "counts": ("failure", "event", "context", "success"),
     "limits": tuple(LIMITS),
 }
 UNITS = ("s", "ms", "count", "text")
@@ -284,6 +284,12 @@ def check_parameters(signature: Signature, where: str) -> None:
     if strange := [unit for unit in signature.parameters.values() if unit not in UNITS]:
         raise DefinitionError(
             f"unknown unit {strange[0]!r}", where=where, remedy=f"use one of {', '.join(UNITS)}"
+        )
+    if signature.counts == "success" and len(signature.parameters) != 1:
+        raise DefinitionError(
+            "counts as a success and has not exactly one parameter",
+            where=where,
+            remedy="name what succeeded, as the text of its failure does, and nothing else",
         )
     if signature.wait is not None and signature.wait not in signature.parameters:
         raise DefinitionError(

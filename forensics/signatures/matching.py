@@ -63,6 +63,7 @@ class Matcher:
 
     def __init__(self, signatures: Iterable[Signature]) -> None:
         self.signatures = {signature.id: signature for signature in signatures}
+        self.successes = {name for name, one in self.signatures.items() if one.counts == "success"}
         self.then = {name: re.compile(one.then) for name, one in self.signatures.items() if one.then}
         self.operation = {
             name: re.compile(one.operation) for name, one in self.signatures.items() if one.operation
