@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from forensics.model.facts import BUSY_S, Blocker, Facts, Idler, Sessions, Snapshot
+from forensics.model.facts import BUSY_S, Blocker, Facts, Idler, Member, Sessions, Snapshot
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -70,7 +70,25 @@ def described(rows: list[Row], limit: int | None) -> Snapshot:
         busy=size([row for _, row in busy]),
         busy_s=(busy[0][0], busy[-1][0]) if busy else None,
         busy_refs=tuple(dict.fromkeys(Ref(row["source"], row["line"]) for _, row in (*busy[:1], *busy[-1:]))),
+        members=tuple(member(row) for row in clients if row["pid"]),
     )
+
+
+def member(row: Row) -> Member:
+    """Describe one session of a client."""
+    return Member(
+        pid=row["pid"],
+        application=row["application"],
+        state=row["state"],
+        wait=wait_of(row),
+        xact_s=age_of(row, "xact"),
+        ref=Ref(row["source"], row["line"]),
+    )
+
+
+def wait_of(row: Row) -> str | None:
+    """Return what a session waits for, as ``type: event``."""
+    return f"{row['wait_type']}: {row['wait']}" if row["wait"] and row["wait_type"] else row["wait_type"]
 
 
 def in_statements(rows: list[Row]) -> list[tuple[float, Row]]:
@@ -119,11 +137,7 @@ def by_application(rows: list[Row]) -> tuple[tuple[str | None, int, tuple[tuple[
 def waits(rows: list[Row]) -> tuple[tuple[str, int], ...]:
     """Count what sessions wait for, most first."""
     return counted(
-        [
-            (f"{row['wait_type']}: {row['wait']}" if row["wait"] else row["wait_type"], row)
-            for row in rows
-            if row["wait_type"] and row["wait_type"] not in NO_WAIT
-        ]
+        [(named, row) for row in rows if (named := wait_of(row)) and row["wait_type"] not in NO_WAIT]
     )
 
 

@@ -116,6 +116,37 @@ class LockWait:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """One session of a client, as a snapshot lists it."""
+
+    pid: str
+    application: str | None
+    state: str | None
+    wait: str | None
+    """Its wait event, as ``type: event``."""
+    xact_s: float | None
+    """Age of its transaction; None where it has none, or the snapshot does not tell."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class HolderSeen:
+    """What a snapshot shows of a session that the server's log names as the holder of a lock."""
+
+    member: Member
+    at: int
+    """The snapshot's instant."""
+    dated: str
+    """``now``, ``watch`` or ``name`` (of the file)."""
+    apart_s: float
+    """From the nearest of the waits to the snapshot, in seconds: 0 while one lasted, negative before it."""
+    since: int | None
+    """When its transaction began."""
+    later: bool
+    """Did that transaction begin after the last of the waits?"""
+
+
+@dataclass(frozen=True, slots=True)
 class LockGroup:
     """Sessions that waited for locks of one holder."""
 
@@ -140,6 +171,14 @@ class LockGroup:
     holder_refs: tuple[Ref, ...]
     waits: tuple[LockWait, ...] = ()
     """In the order in which they began."""
+    seen: tuple[HolderSeen, ...] = ()
+    """The holders that the nearest snapshot lists."""
+
+    @property
+    def application(self) -> str | None:
+        """The application of the only holder, where a snapshot shows it while sessions waited."""
+        found = {one.member.application for one in self.seen if one.apart_s == 0}
+        return next(iter(found)) if len(found) == 1 and self.holder and "," not in self.holder else None
 
     @property
     def seen_waiting(self) -> int | None:
@@ -752,6 +791,8 @@ class Snapshot:
     """How long the newest and the oldest of those statements had run, in seconds."""
     busy_refs: tuple[Ref, ...] = ()
     """The sessions of those two."""
+    members: tuple[Member, ...] = ()
+    """The sessions of clients that it lists one by one."""
 
 
 @dataclass(frozen=True, slots=True)
