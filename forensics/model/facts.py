@@ -832,22 +832,33 @@ class PoolState:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolerPeriod:
+    """The worst period of a pooler's log among those that lie alike to the primary incident."""
+
+    where: str
+    """``inside`` (the whole of it), ``partly``, or ``after``: it begins when the incident is over, and may count waits of it that end only then."""
+    start: int | None
+    """The line of the period before, else the end less the usual period; None where the log has no second line."""
+    end: int
+    wait_s: float
+    """Time that clients waited for a server in each second of it, in seconds: of several clients it adds up."""
+    query_ms: float
+    """Longest average duration of a query in one of those periods."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
 class PoolerStats:
-    """What a pooler's log says of its periods, inside the primary incident against outside."""
+    """What a pooler's log says of its periods, at the primary incident against outside."""
 
     service: str
     inside: int
-    """Periods that end inside."""
-    wait_inside: float
-    """Time that clients waited for a server in each second of the worst of them, in seconds: of several clients it adds up."""
+    """Periods that lie wholly inside."""
+    worst: tuple[PoolerPeriod, ...]
+    """At least one: of those wholly inside, of those partly inside, of those right after, in this order."""
     wait_outside: float | None
-    """The same in the middle of the other periods; None: there are none."""
-    query_inside_ms: float
-    """Longest average duration of a query in a period inside."""
+    """The same waiting in the middle of the periods that touch neither the incident nor the minute after it; None: there are none."""
     query_outside_ms: float | None
-    at: int
-    """End of the worst period."""
-    ref: Ref
 
 
 @dataclass(frozen=True, slots=True)
