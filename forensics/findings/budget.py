@@ -189,7 +189,7 @@ def balance(
         mine = [
             client for name in (one.service for one in through) for client in clients if client.name == name
         ]
-        between = pooling(through, mine, deployment, heard)
+        between = pooling(through, mine, deployment, heard, notes)
     total, formula = added_up([item for item in demands if not item.pooled], between, extra.value)
     checks = (
         Check("server", total, capacity, f"{formula} against {room}"),

@@ -5,7 +5,7 @@ All numbers count connections, processes or machines; a number that is not known
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -141,6 +141,17 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """What a pooler's file sets for one database or one user alone, in place of what holds for all."""
+
+    of: str
+    """``database`` (the name by which clients ask the pooler for it; ``*`` is any that has no entry of its own) or ``user``."""
+    name: str
+    said: Said
+    """Its term is that for all which it stands in for: ``default_pool_size``, ``reserve_pool_size`` or ``max_db_connections``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Client:
     """A service that connects to a database."""
 
@@ -156,17 +167,17 @@ class Deployment:
     clients: tuple[Client, ...] = ()
     said: tuple[Said, ...] = ()
     upstream: tuple[Link, ...] = ()
-    """Where the pooler connects to."""
+    """Where the pooler connects to; those of its file are called as its entries of databases are."""
     has_pooler: bool = False
     notes: tuple[str, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
     """Inputs that could not be used, and why."""
+    own: tuple[Own, ...] = ()
+    """What the pooler's file sets for single databases and users."""
 
     def plus(self, *said: Said) -> Deployment:
         """Return the deployment with further statements."""
-        return Deployment(
-            self.clients, (*self.said, *said), self.upstream, self.has_pooler, self.notes, self.skipped
-        )
+        return replace(self, said=(*self.said, *said))
 
 
 @dataclass(frozen=True, slots=True)

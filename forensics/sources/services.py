@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from forensics.model.budget import DATABASE, POOLER, Client, Link, Origin, Range, Said
+from forensics.model.budget import DATABASE, POOLER, Client, Link, Origin, Own, Range, Said
 from forensics.sources import compose, programs, server_files, settings
 from forensics.sources.variables import Value
 
@@ -33,6 +33,7 @@ class Services:
     clients: dict[str, Client] = field(default_factory=dict)
     said: list[Said] = field(default_factory=list)
     upstream: list[Link] = field(default_factory=list)
+    own: list[Own] = field(default_factory=list)
     has_pooler: bool = False
     notes: list[str] = field(default_factory=list)
 
