@@ -13,12 +13,12 @@ Reference: https://www.pgbouncer.org/config.html
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING
 
-from forensics.findings.budget_terms import Heard, assumed, best, shown, term
+from forensics.findings.budget_terms import Heard, assumed, best, shown, surge, term
 from forensics.model.budget import ANY, POOLER, Check, Origin, Range, Term
 
 if TYPE_CHECKING:
@@ -58,8 +58,12 @@ class Pooling:
 class Settings:
     """The pooler's settings for all, and what its file sets for single databases and users; it remembers which were asked for."""
 
-    def __init__(self, heard: Heard, deployment: Deployment) -> None:
+    def __init__(self, heard: Heard, deployment: Deployment, *, update: bool) -> None:
         self.terms = {name: setting(name, value, heard) for name, value in DEFAULTS.items()}
+        poolers = self.terms["replicas"]
+        self.surge = surge(POOLER, heard[POOLER, "surge"], poolers.value)
+        if update and self.surge:
+            self.terms["replicas"] = replace(poolers, value=poolers.value + self.surge.value)
         self.entries = {link.name: link.user for link in deployment.upstream}
         self.own = {(one.of, one.name, one.said.term): one.said for one in deployment.own}
         self.used: dict[str, Term] = {}
@@ -116,7 +120,8 @@ class Settings:
         """Return the terms that were asked for, those for all in their order before those of single databases and users."""
         always = ("max_client_conn", "replicas")
         plain = [one for name, one in self.terms.items() if name in always or name in self.used]
-        return plain + [one for name, one in self.used.items() if name not in self.terms]
+        own = [one for name, one in self.used.items() if name not in self.terms]
+        return [*plain, *([self.surge] if self.surge else []), *own]
 
 
 def owned(kind: str, name: str, said: Said) -> Term:
@@ -126,13 +131,19 @@ def owned(kind: str, name: str, said: Said) -> Term:
 
 
 def pooling(
-    demands: list[Demand], clients: list[Client], deployment: Deployment, heard: Heard, notes: list[str]
+    demands: list[Demand],
+    clients: list[Client],
+    deployment: Deployment,
+    heard: Heard,
+    notes: list[str],
+    *,
+    update: bool = False,
 ) -> Pooling:
     """Return what services behind PgBouncer ask of the server: no more than its pools hold.
 
-    ``demands`` and ``clients`` are those of the services behind it, in the same order.
+    ``demands`` and ``clients`` are those of the services behind it, in the same order; ``update``: do new poolers run beside old ones, where theirs start first?
     """
-    settings = Settings(heard, deployment)
+    settings = Settings(heard, deployment, update=update)
     shares = by_pair(demands, clients, settings)
     count = None
     if shares:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 DATABASE = "database"
 """The name under which the server's own terms stand beside those of the services."""
 POOLER = "pooler"
 """The same for the pooler's."""
+ALL = "all"
+"""The value of a term that is as large as the number that bounds it."""
 KINDS = ("option", "log", "case", "url", "file", "default")
 """Who may say something, the most trusted first: what a running program printed comes before what it was told to be."""
 
@@ -253,6 +255,13 @@ class Demand:
     terms: tuple[Term, ...]
     total: Range
     formula: str
+    peak: Range | None = None
+    """The same while it is updated and new replicas run beside the old ones; None where none do."""
+    peak_formula: str = ""
+
+
+UPDATE = "server_update"
+"""The server's slots during an update."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +269,8 @@ class Check:
     """One limit that the demand is held against."""
 
     name: str
-    """``server`` (slots of the database), ``pooler_clients`` (``max_client_conn``) or ``pooler_sessions`` (session mode)."""
+    """``server`` (slots of the database), ``server_update`` (the same while services are updated whose new replicas start first), ``pooler_clients``
+    (``max_client_conn``) or ``pooler_sessions`` (session mode)."""
     demand: Range
     capacity: Range
     formula: str
@@ -269,6 +279,12 @@ class Check:
     def over(self) -> bool | None:
         """Does the demand pass the limit? None: not determined."""
         return self.demand.exceeds(self.capacity)
+
+
+def any_over(checks: Iterable[Check]) -> bool | None:
+    """Is any limit passed? None: not determined."""
+    found = [check.over for check in checks]
+    return True if True in found else None if None in found else False
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +313,17 @@ class Budget:
     @property
     def over(self) -> bool | None:
         """Is any limit passed? None: not determined."""
-        found = [check.over for check in self.checks]
-        return True if True in found else None if None in found else False
+        return any_over(self.checks)
+
+    @property
+    def usual(self) -> bool | None:
+        """Is any limit passed while nothing is updated? None: not determined."""
+        return any_over(check for check in self.checks if check.name != UPDATE)
+
+    @property
+    def update(self) -> Check | None:
+        """The server's slots during an update; None where no service starts new replicas first."""
+        return next((check for check in self.checks if check.name == UPDATE), None)
 
     @property
     def missing(self) -> tuple[Term, ...]:
