@@ -7,13 +7,17 @@ holds: from some age on it is a candidate for what others wait for. Who waits fo
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forensics.model.facts import BUSY_S, Blocker, Facts, Idler, Member, Sessions, Snapshot
+from forensics.model.budget import DATABASE, Range
+from forensics.model.facts import BUSY_S, Blocker, Facts, Idler, Member, Samples, Sessions, Snapshot
+from forensics.model.names import counts_connections
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
+    from forensics.model.budget import Said
     from forensics.model.digest import Evidence
     from forensics.model.known import Known
 
@@ -24,6 +28,8 @@ IN_TRANSACTION = "idle in transaction"
 ABORTED = "idle in transaction (aborted)"
 NO_WAIT = ("Client", "Activity")
 """Wait types of a session that has nothing to do."""
+OTHER_ENGINE = "mysql"
+"""Gauges of another engine's connections begin so."""
 REFS = 6
 
 Row = dict[str, Any]
@@ -31,9 +37,8 @@ Row = dict[str, Any]
 
 def sessions(evidence: Evidence, known: Known, facts: Facts) -> Sessions:
     """Describe every snapshot."""
-    del facts
     rows = evidence["sessions"].sort("source", "snapshot", "line", "pid")
-    limit = known.max_connections
+    limit = limit_elsewhere(evidence, known, facts)
     found = [
         described(part.to_dicts(), limit)
         for _, part in rows.group_by("source", "snapshot", maintain_order=True)
@@ -42,13 +47,61 @@ def sessions(evidence: Evidence, known: Known, facts: Facts) -> Sessions:
     return Sessions(tuple(found), known.idle_in_transaction_s or IDLE_S)
 
 
-def described(rows: list[Row], limit: int | None) -> Snapshot:
-    """Describe one snapshot."""
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A ``max_connections`` that stands elsewhere than in a snapshot."""
+
+    value: float | None = None
+    where: str | None = None
+    """File and line, None for the case file's."""
+    source: int | None = None
+    """The input, where it is one."""
+
+
+def limit_elsewhere(evidence: Evidence, known: Known, facts: Facts) -> Limit:
+    """Return ``max_connections`` where a snapshot does not show it: by a gauge of the inputs, the case file, or files of the deployment.
+
+    What the server is told to be started with comes last: whether it was, a file does not say. Of several values none counts.
+    """
+    gauges = [
+        one
+        for one in facts[Samples].series
+        if one.limit
+        and one.refs
+        and counts_connections(one.series)
+        and not one.series.startswith(OTHER_ENGINE)
+    ]
+    if len({one.limit for one in gauges}) == 1:
+        ref = min(gauges[0].refs.values())
+        return Limit(gauges[0].limit, f"{evidence.sources[ref.source].name}:{ref.line}", ref.source)
+    if known.max_connections is not None:
+        return Limit(known.max_connections)
+    stated = {
+        said.value.exact: said.origin.where for said in in_files(known) if isinstance(said.value, Range)
+    }
+    (limit, where), *others = stated.items() or [(None, None)]
+    return Limit() if others or limit is None else Limit(limit, where)
+
+
+def in_files(known: Known) -> list[Said]:
+    """Return what files of the deployment say of a PostgreSQL server's ``max_connections``."""
+    ways = [link for client in known.deployment.clients for link in client.links if link.engine != "postgres"]
+    others = {f"{DATABASE}@{(link.server or '').rpartition(':')[0]}" for link in ways}
+    return [
+        said
+        for said in known.deployment.said
+        if said.term == "max_connections" and said.origin.kind == "file" and said.service not in others
+    ]
+
+
+def described(rows: list[Row], limit: Limit) -> Snapshot:
+    """Describe one snapshot; ``limit`` is what stands elsewhere."""
     listed = [row for row in rows if row["background"] is not None]
     clients = [row for row in listed if not row["background"]]
     queue = Queue(rows)
     idle = [idler(row, queue) for row in clients if row["pid"] and row["state"] in (IN_TRANSACTION, ABORTED)]
-    shown = max((row["limit"] for row in rows if row["limit"] is not None), default=limit)
+    own = max((row["limit"] for row in rows if row["limit"] is not None), default=None)
+    shown = limit.value if own is None else own
     first = next(iter(clients), rows[0])
     busy = in_statements(clients)
     return Snapshot(
@@ -71,6 +124,7 @@ def described(rows: list[Row], limit: int | None) -> Snapshot:
         busy_s=(busy[0][0], busy[-1][0]) if busy else None,
         busy_refs=tuple(dict.fromkeys(Ref(row["source"], row["line"]) for _, row in (*busy[:1], *busy[-1:]))),
         members=tuple(member(row) for row in clients if row["pid"]),
+        limit_where=limit.where if own is None and limit.source != first["source"] else None,
     )
 
 
@@ -218,4 +272,5 @@ PLUG = Analysis(
     question="Who was connected to the database, in which state, and who waited for whom?",
     gives=Sessions,
     run=sessions,
+    needs=(Samples,),
 )

@@ -793,6 +793,8 @@ class Snapshot:
     """The sessions of those two."""
     members: tuple[Member, ...] = ()
     """The sessions of clients that it lists one by one."""
+    limit_where: str | None = None
+    """File and line that state the limit where neither the snapshot nor its input does; None where they do, where the case file does, or where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
