@@ -2,7 +2,8 @@
 
 PostgreSQL says after deadlock_timeout that a session still waits (log_lock_waits), names the holders in the DETAIL of that line, and says
 how long the wait took when the lock is obtained. The session that waits prints; of the holder only its process id stands there, and
-what that process printed itself, if anything.
+what that process printed itself, if anything. Whose session it is, a snapshot of pg_stat_activity tells by the same process id, as long as it was
+taken while somebody waited or not long before or after: another process may bear the number later.
 """
 
 from __future__ import annotations
@@ -12,19 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import Facts, LockGroup, Locks, LockWait
+from forensics.model.facts import Facts, HolderSeen, LockGroup, Locks, LockWait, Sessions
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
     from forensics.model.digest import Evidence
+    from forensics.model.facts import Member, Snapshot
     from forensics.model.known import Known
 
 SECOND = 1_000_000
 WAITS = ("postgres.lock-still-waiting", "postgres.lock-acquired")
 HOLDER = "postgres.lock-holder"
 AROUND_US = 600 * SECOND
-"""Lines of the holder this near to the waits may tell who it was."""
+"""Lines of the holder, and snapshots that list it, this near to the waits may tell who it was."""
+SERVER = "postgres"
+"""Formats of a PostgreSQL server's own log begin so."""
 REFS = 6
 
 Wait = dict[str, Any]
@@ -33,7 +37,6 @@ Wait = dict[str, Any]
 
 def locks(evidence: Evidence, known: Known, facts: Facts) -> Locks:
     """Return the waits of every server by their holder."""
-    del facts
     hits = evidence["hits"].filter(pl.col("ts").is_not_null() & pl.col("signature").is_in([*WAITS, HOLDER]))
     if not hits.height:
         return Locks(())
@@ -48,11 +51,12 @@ def locks(evidence: Evidence, known: Known, facts: Facts) -> Locks:
     groups: dict[tuple[str, str | None], list[Wait]] = {}
     for one in merged(waits):
         groups.setdefault((one["service"], one["holder"]), []).append(one)
+    snapshots = facts[Sessions].snapshots if one_server(evidence) else ()
     return Locks(
         tuple(
             sorted(
                 (
-                    group(service, holder, waits, evidence, known)
+                    group(service, holder, waits, evidence, known, snapshots)
                     for (service, holder), waits in groups.items()
                 ),
                 key=lambda one: (-len(one.waiters), one.first, one.service),
@@ -93,6 +97,7 @@ def group(
     waits: list[Wait],
     evidence: Evidence,
     known: Known,
+    snapshots: tuple[Snapshot, ...],
 ) -> LockGroup:
     """Describe the waits for one holder, and what the holder printed itself."""
     first, last = min(one["began"] for one in waits), max(one["last"] for one in waits)
@@ -116,7 +121,47 @@ def group(
         holder_said=tuple(title for title, _ in told),
         holder_refs=tuple(ref for _, ref in told),
         waits=tuple(each),
+        seen=listed(holder, each, snapshots) if holder else (),
     )
+
+
+def one_server(evidence: Evidence) -> bool:
+    """Is there the log of one server only? A snapshot does not say of which of several it is, and each has its own process ids."""
+    own = evidence["formats"].filter(pl.col("format").str.starts_with(SERVER))
+    return own["service"].drop_nulls().n_unique() <= 1
+
+
+def listed(holder: str, waits: list[LockWait], snapshots: tuple[Snapshot, ...]) -> tuple[HolderSeen, ...]:
+    """Return what the snapshot nearest to some waits shows of their holders; of equals the first, and nothing where none lists one of them."""
+    pids = [part.strip() for part in holder.split(",")]
+    found = []
+    for snapshot in snapshots:
+        if snapshot.at is None or snapshot.dated == "newest":
+            continue
+        apart = min((distance(one, snapshot.at) for one in waits), key=abs)
+        shown = [one for one in snapshot.members if one.pid in pids and tells(one)]
+        if shown and abs(apart) <= AROUND_US:
+            found.append((abs(apart), snapshot.at, apart, snapshot.dated, shown))
+    _, at, apart, dated, shown = min(found, key=lambda one: one[:2], default=(0, 0, 0, "", []))
+    last = max(one.last for one in waits)
+    return tuple(seen(one, at, dated, apart, last) for one in shown)
+
+
+def distance(wait: LockWait, at: int) -> int:
+    """Return how far an instant lies before (negative) or after a wait, in microseconds; 0 inside."""
+    return min(0, at - wait.began) + max(0, at - wait.last)
+
+
+def tells(member: Member) -> bool:
+    """Does a snapshot tell more of a session than its number?"""
+    return bool(member.application or member.state or member.wait or member.xact_s is not None)
+
+
+def seen(member: Member, at: int, dated: str, apart: int, last: int) -> HolderSeen:
+    """Return what a snapshot tells of one holder."""
+    since = None if member.xact_s is None else at - round(member.xact_s * SECOND)
+    later = since is not None and since > last
+    return HolderSeen(member, at, dated, round(apart / SECOND, 3), since, later)
 
 
 def said_by(
@@ -136,4 +181,4 @@ def said_by(
     )
 
 
-PLUG = Analysis(name="locks", question="Who waited for whom?", gives=Locks, run=locks)
+PLUG = Analysis(name="locks", question="Who waited for whom?", gives=Locks, run=locks, needs=(Sessions,))

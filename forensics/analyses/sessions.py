@@ -7,13 +7,17 @@ holds: from some age on it is a candidate for what others wait for. Who waits fo
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forensics.model.facts import BUSY_S, Blocker, Facts, Idler, Sessions, Snapshot
+from forensics.model.budget import DATABASE, Range
+from forensics.model.facts import BUSY_S, Blocker, Facts, Idler, Member, Samples, Sessions, Snapshot
+from forensics.model.names import counts_connections
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
+    from forensics.model.budget import Said
     from forensics.model.digest import Evidence
     from forensics.model.known import Known
 
@@ -24,6 +28,8 @@ IN_TRANSACTION = "idle in transaction"
 ABORTED = "idle in transaction (aborted)"
 NO_WAIT = ("Client", "Activity")
 """Wait types of a session that has nothing to do."""
+OTHER_ENGINE = "mysql"
+"""Gauges of another engine's connections begin so."""
 REFS = 6
 
 Row = dict[str, Any]
@@ -31,9 +37,8 @@ Row = dict[str, Any]
 
 def sessions(evidence: Evidence, known: Known, facts: Facts) -> Sessions:
     """Describe every snapshot."""
-    del facts
     rows = evidence["sessions"].sort("source", "snapshot", "line", "pid")
-    limit = known.max_connections
+    limit = limit_elsewhere(evidence, known, facts)
     found = [
         described(part.to_dicts(), limit)
         for _, part in rows.group_by("source", "snapshot", maintain_order=True)
@@ -42,13 +47,61 @@ def sessions(evidence: Evidence, known: Known, facts: Facts) -> Sessions:
     return Sessions(tuple(found), known.idle_in_transaction_s or IDLE_S)
 
 
-def described(rows: list[Row], limit: int | None) -> Snapshot:
-    """Describe one snapshot."""
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A ``max_connections`` that stands elsewhere than in a snapshot."""
+
+    value: float | None = None
+    where: str | None = None
+    """File and line, None for the case file's."""
+    source: int | None = None
+    """The input, where it is one."""
+
+
+def limit_elsewhere(evidence: Evidence, known: Known, facts: Facts) -> Limit:
+    """Return ``max_connections`` where a snapshot does not show it: by a gauge of the inputs, the case file, or files of the deployment.
+
+    What the server is told to be started with comes last: whether it was, a file does not say. Of several values none counts.
+    """
+    gauges = [
+        one
+        for one in facts[Samples].series
+        if one.limit
+        and one.refs
+        and counts_connections(one.series)
+        and not one.series.startswith(OTHER_ENGINE)
+    ]
+    if len({one.limit for one in gauges}) == 1:
+        ref = min(gauges[0].refs.values())
+        return Limit(gauges[0].limit, f"{evidence.sources[ref.source].name}:{ref.line}", ref.source)
+    if known.max_connections is not None:
+        return Limit(known.max_connections)
+    stated = {
+        said.value.exact: said.origin.where for said in in_files(known) if isinstance(said.value, Range)
+    }
+    (limit, where), *others = stated.items() or [(None, None)]
+    return Limit() if others or limit is None else Limit(limit, where)
+
+
+def in_files(known: Known) -> list[Said]:
+    """Return what files of the deployment say of a PostgreSQL server's ``max_connections``."""
+    ways = [link for client in known.deployment.clients for link in client.links if link.engine != "postgres"]
+    others = {f"{DATABASE}@{(link.server or '').rpartition(':')[0]}" for link in ways}
+    return [
+        said
+        for said in known.deployment.said
+        if said.term == "max_connections" and said.origin.kind == "file" and said.service not in others
+    ]
+
+
+def described(rows: list[Row], limit: Limit) -> Snapshot:
+    """Describe one snapshot; ``limit`` is what stands elsewhere."""
     listed = [row for row in rows if row["background"] is not None]
     clients = [row for row in listed if not row["background"]]
     queue = Queue(rows)
     idle = [idler(row, queue) for row in clients if row["pid"] and row["state"] in (IN_TRANSACTION, ABORTED)]
-    shown = max((row["limit"] for row in rows if row["limit"] is not None), default=limit)
+    own = max((row["limit"] for row in rows if row["limit"] is not None), default=None)
+    shown = limit.value if own is None else own
     first = next(iter(clients), rows[0])
     busy = in_statements(clients)
     return Snapshot(
@@ -70,7 +123,26 @@ def described(rows: list[Row], limit: int | None) -> Snapshot:
         busy=size([row for _, row in busy]),
         busy_s=(busy[0][0], busy[-1][0]) if busy else None,
         busy_refs=tuple(dict.fromkeys(Ref(row["source"], row["line"]) for _, row in (*busy[:1], *busy[-1:]))),
+        members=tuple(member(row) for row in clients if row["pid"]),
+        limit_where=limit.where if own is None and limit.source != first["source"] else None,
     )
+
+
+def member(row: Row) -> Member:
+    """Describe one session of a client."""
+    return Member(
+        pid=row["pid"],
+        application=row["application"],
+        state=row["state"],
+        wait=wait_of(row),
+        xact_s=age_of(row, "xact"),
+        ref=Ref(row["source"], row["line"]),
+    )
+
+
+def wait_of(row: Row) -> str | None:
+    """Return what a session waits for, as ``type: event``."""
+    return f"{row['wait_type']}: {row['wait']}" if row["wait"] and row["wait_type"] else row["wait_type"]
 
 
 def in_statements(rows: list[Row]) -> list[tuple[float, Row]]:
@@ -119,11 +191,7 @@ def by_application(rows: list[Row]) -> tuple[tuple[str | None, int, tuple[tuple[
 def waits(rows: list[Row]) -> tuple[tuple[str, int], ...]:
     """Count what sessions wait for, most first."""
     return counted(
-        [
-            (f"{row['wait_type']}: {row['wait']}" if row["wait"] else row["wait_type"], row)
-            for row in rows
-            if row["wait_type"] and row["wait_type"] not in NO_WAIT
-        ]
+        [(named, row) for row in rows if (named := wait_of(row)) and row["wait_type"] not in NO_WAIT]
     )
 
 
@@ -204,4 +272,5 @@ PLUG = Analysis(
     question="Who was connected to the database, in which state, and who waited for whom?",
     gives=Sessions,
     run=sessions,
+    needs=(Samples,),
 )

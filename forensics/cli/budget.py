@@ -21,7 +21,8 @@ LARGEST = 10**9
     "sets",
     multiple=True,
     metavar="SERVICE.TERM=N",
-    help="State or change a term: replicas, processes, pool, overflow, worker_pool, cpus or library of a service; default_pool_size, "
+    help="State or change a term: replicas, surge (new replicas beside old ones during an update), processes, pool, overflow, worker_pool, cpus or library "
+    "of a service; default_pool_size, "
     "pool_mode … of pooler; reserved, extra … of database. With files, before and after are shown.",
 )
 @click.option(

@@ -3,6 +3,8 @@
     demand   = sum over services (replicas x processes x (pool + worker pool + overflow)) + extra clients
     capacity = max_connections - reserved slots
 
+While a service is updated whose new replicas start first, they run beside old ones: (replicas + surge) x processes x …. That is a limit of its own.
+
 Behind a pooler the server is asked for at most as many connections as the pooler's pools hold; the services are then held
 against the pooler's ``max_client_conn``, and in session mode, where a client keeps its server connection, against its pools.
 
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forensics.findings.budget_pooler import pooling
@@ -25,6 +28,7 @@ from forensics.findings.budget_terms import Heard, assumed, demand, shown, term
 from forensics.model.budget import (
     DATABASE,
     POOLER,
+    UPDATE,
     Budget,
     Check,
     Client,
@@ -184,26 +188,44 @@ def balance(
     )
     capacity, room = free_slots(own)
     through = [item for item in demands if item.pooled]
-    between = None
+    between = updated = None
     if through:
         mine = [
             client for name in (one.service for one in through) for client in clients if client.name == name
         ]
-        between = pooling(through, mine, deployment, heard)
+        between = pooling(through, mine, deployment, heard, notes)
+        updated = pooling(list(map(at_peak, through)), mine, deployment, heard, [], update=True)
     total, formula = added_up([item for item in demands if not item.pooled], between, extra.value)
-    checks = (
+    checks = [
         Check("server", total, capacity, f"{formula} against {room}"),
         *(between.checks if between else ()),
-    )
+    ]
+    surges = [item.service for item in demands if item.peak] + [
+        POOLER for item in (between.terms if between else ()) if item.name == "surge"
+    ]
+    if surges:
+        total, formula = added_up(
+            [at_peak(item) for item in demands if not item.pooled], updated, extra.value
+        )
+        checks.append(Check(UPDATE, total, capacity, f"{formula} against {room}"))
+        notes.append(
+            f"during an update of {', '.join(surges)}: all of them at once, new replicas beside old ones; an old one that is slow to stop "
+            "overlaps with the next as well, and comes on top; update_config is for a swarm (docker stack deploy), docker compose up passes it over"
+        )
     terms = tuple(item for one in demands for item in one.terms)
     return Budget(
         engine,
         servers,
         demands,
         (*terms, *(between.terms if between else ()), *own, extra),
-        checks,
+        tuple(checks),
         tuple(dict.fromkeys(notes)),
     )
+
+
+def at_peak(item: Demand) -> Demand:
+    """Return what a service may open while it is updated."""
+    return item if item.peak is None else replace(item, total=item.peak, formula=item.peak_formula)
 
 
 def free_slots(own: list[Term]) -> tuple[Range, str]:
@@ -225,7 +247,7 @@ def free_slots(own: list[Term]) -> tuple[Range, str]:
 
 def added_up(direct: list[Demand], between: Pooling | None, extra: Range) -> tuple[Range, str]:
     """Return the connections that reach the server, and their sum as it is told."""
-    parts = [(one.total, shown(one.total)) for one in direct]
+    parts = [(one.total, one.formula if one.total == one.peak else shown(one.total)) for one in direct]
     if between is not None:
         parts.append((between.server, between.formula))
     if extra != Range.of(0):

@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from forensics.model.budget import ANY, KINDS, Client, Demand, Library, Origin, Range, Said, Term
+from forensics.model.budget import ALL, ANY, KINDS, Client, Demand, Library, Origin, Range, Said, Term
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,6 +20,7 @@ Heard = dict[tuple[str, str], list[Said]]
 """Statements by service and term."""
 UNITS = {
     "replicas": "replicas",
+    "surge": "replicas",
     "processes": "processes",
     "cpus": "CPUs",
     "pools": "pools",
@@ -28,7 +29,7 @@ UNITS = {
 }
 """Everything else counts connections."""
 SUMMED = ("pool", "worker_pool", "overflow")
-MAY_BE_NONE = ("overflow", "worker_pool", "extra", "replicas")
+MAY_BE_NONE = ("overflow", "worker_pool", "extra", "replicas", "surge")
 """Terms that may be 0 where a file names them without a number."""
 
 
@@ -98,15 +99,37 @@ def demand(
     sum_ = terms["pool"].value + terms["worker_pool"].value + terms["overflow"].value
     total = terms["replicas"].value * terms["processes"].value * sum_
     inner = " + ".join(shown(terms[name].value) for name in SUMMED)
-    formula = f"{shown(terms['replicas'].value)} x {shown(terms['processes'].value)} x ({inner})"
-    return Demand(
+    each = f"{shown(terms['processes'].value)} x ({inner})"
+    replicas = terms["replicas"].value
+    extra = surge(client.name, said["surge"], replicas)
+    found = Demand(
         client.name,
         library.title if library else None,
         through,
-        (*terms.values(), *((cpus,) if cpus else ())),
+        (*terms.values(), *((extra,) if extra else ()), *((cpus,) if cpus else ())),
         total,
-        formula,
+        f"{shown(replicas)} x {each}",
     )
+    if extra is None:
+        return found
+    return replace(
+        found,
+        peak=total + extra.value * terms["processes"].value * sum_,
+        peak_formula=f"({shown(replicas)} + {shown(extra.value)}) x {each}",
+    )
+
+
+def surge(service: str, said: Iterable[Said], replicas: Range) -> Term | None:
+    """Return how many new replicas run beside the old ones during an update, at most as many as there are; None where nobody says that any do."""
+    winner, others = best(said)
+    if winner is None:
+        return None
+    if winner.value == ALL:
+        found = Term(service, "surge", replicas, UNITS["surge"], winner.origin, others=others)
+    else:
+        found = term(service, "surge", [*others, winner])
+        found = replace(found, value=found.value.capped(replicas))
+    return None if found.value == Range.of(0) else found
 
 
 def of_client(client: Client, heard: Heard) -> defaultdict[str, list[Said]]:

@@ -14,7 +14,7 @@ import polars as pl
 
 from forensics.findings import role_limits
 from forensics.findings.signals import MINUTE, POSTGRES_LOGS, SECOND
-from forensics.model.facts import Failures
+from forensics.model.facts import Coverage, Failures, Losses
 from forensics.model.finding import Finding, Grade
 from forensics.model.source import Ref
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import FailureGroup
+    from forensics.model.facts import Cover, FailureGroup
     from forensics.model.known import PoolHint
 
 POOL = "pool_exhaustion"
@@ -35,6 +35,13 @@ STOPS = 3
 """Stops of a server that are told one by one."""
 UNCLEAN = "interrupted|not properly shut down"
 """What a server says at its start of an end that was not orderly."""
+NOT_POSTGRES = ("redis", "pgbouncer", "mysql")
+"""Libraries whose refusals are not PostgreSQL's."""
+ELSEWHERE = (
+    "a pooler such as PgBouncer, which refuses by itself or repeats an earlier refusal",
+    "another server than the one whose log was given",
+)
+UNWRITTEN = "log_min_messages = panic, or a log from which lines were left out"
 
 
 def hint_of(signals: Signals, service: str) -> PoolHint | None:
@@ -130,6 +137,73 @@ def quoting(text: pl.Expr) -> pl.Expr:
     return text.str.contains(FULL) & ~text.str.contains(role_limits.TEXT)
 
 
+def quoted_refusals(signals: Signals) -> pl.DataFrame:
+    """Return the lines in and around the window in which clients quote PostgreSQL's refusal for lack of slots."""
+    quoted = signals.hits(*role_limits.CLIENT_TEXTS).filter(quoting(pl.col("parameters")))
+    own = role_limits.of_slots(signals.hits(families=(REFUSED,))).filter(
+        ~pl.col("signature").str.contains(f"^(?:{'|'.join(NOT_POSTGRES)})")
+    )
+    rows = pl.concat([own, quoted]).filter(~pl.col("service").is_in(signals.services_in(*POSTGRES_LOGS)))
+    return rows.sort("ts", "source", "line")
+
+
+def unlogged(signals: Signals) -> tuple[dict[str, Any], tuple[Ref, ...]] | None:
+    """Return the refusals that clients tell of and the server's log does not, with their places; None where it tells of any, or does not cover them and the window.
+
+    A log with declared losses covers nothing, and of several servers all must be silent: a client does not say which refused it.
+    """
+    rows = quoted_refusals(signals)
+    servers = signals.services_in(*POSTGRES_LOGS)
+    written = role_limits.of_slots(signals.hits(families=(REFUSED,), window=False))
+    written = written.filter(pl.col("service").is_in(servers))
+    around = covering(signals, servers, rows) if rows.height else []
+    if not around or at_incident(signals, written).height:
+        return None
+    clients = told_by_clients(signals)
+    said = pl.col("parameters").str
+    peers = rows.select(host=said.json_path_match("$.host"), port=said.json_path_match("$.port"))
+    named = peers.drop_nulls().unique(maintain_order=True).head(TOLD)
+    values = {
+        "n": sum(sure for _, sure, _ in clients) or rows.select("source", "line").n_unique(), "first": rows["ts"][0], "last": rows["ts"][-1], "clients": clients[:TOLD],
+        "peers": [f"{host}:{port}" for host, port in named.iter_rows()],
+        "servers": servers, "since": max(one.first for one in around), "until": min(one.last for one in around), "elsewhen": written.height,
+    }  # fmt: skip
+    return values, (*signals.refs(rows, 2), around[0].first_ref, around[0].last_ref)
+
+
+def covering(signals: Signals, servers: list[str], rows: pl.DataFrame) -> list[Cover]:
+    """Return what the logs of servers cover, if each of them covers some lines and the window, and declares no loss; else nothing."""
+    lost = {loss.service for loss in signals.facts[Losses].items}
+    covers = [cover for cover in map(signals.facts[Coverage].of, servers) if cover is not None]
+    whole = [
+        one
+        for one in covers
+        if signals.covers(one.service)
+        and one.first <= rows["ts"][0]
+        and one.last >= rows["ts"][-1]
+        and one.service not in lost
+    ]
+    return whole if len(whole) == len(servers) else []
+
+
+def at_incident(signals: Signals, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows in and around the window."""
+    lo, hi = signals.window
+    return rows.filter(pl.col("ts").is_between(lo - MINUTE, hi + MINUTE))
+
+
+def contradicted(signals: Signals) -> Iterator[Finding]:
+    """Tell the refusals that clients tell of and the server's log, which covers them, does not."""
+    found = unlogged(signals)
+    if found:
+        values, refs = found
+        others = () if values["elsewhen"] else (UNWRITTEN,)
+        yield Finding(
+            "mechanism.unlogged", "mechanism", Grade.INFERRED, values, refs, scope="capacity only", alternatives=(*ELSEWHERE, *others),
+            method="refusals in clients' logs against the server's log over the same time",
+        )  # fmt: skip
+
+
 def told_by_clients(signals: Signals) -> list[tuple[str, int, int]]:
     """Return how many refused connections each client's own log tells of at least and at most, the most first."""
     counts: dict[str, list[bool]] = {}
@@ -182,12 +256,17 @@ def first_and_last(rows: pl.DataFrame) -> tuple[Ref, ...]:
 
 
 def both_limits(signals: Signals) -> dict[str, Any]:
-    """Return the waits that ran out in clients' own pools beside the connections that the server refused; nothing where one is missing."""
+    """Return the waits that ran out in clients' own pools beside the connections that the server refused; nothing where one is missing.
+
+    Refusals that the server's own log contradicts are not told as the server's.
+    """
     lo, hi = signals.window
     inside = signals.facts[Failures].rows.filter(
         pl.col("ts").is_between(lo - MINUTE, hi + MINUTE) & (pl.col("side") != "monitor")
     )
     waits = inside.filter(pl.col("family") == POOL)
+    if unlogged(signals):
+        return {}
     server = refusals(signals)
     refused = server if server.height else client_refusals(signals)
     n = server.height or int(refused["sure"].sum())

@@ -67,5 +67,5 @@ def findings(signals: Signals, section: str) -> Iterator[Finding]:
                 "apart": apart_of(signals, group),
                 "seen": group.seen_waiting,
             },
-            (*group.refs[:3], *group.holder_refs[:1]),
+            (*group.refs[:3], *group.holder_refs[:1], *(one.member.ref for one in group.seen[:2])),
         )

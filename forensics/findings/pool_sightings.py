@@ -17,6 +17,7 @@ import polars as pl
 
 from forensics.model.budget import DATABASE, Client, Origin, Range, Said
 from forensics.model.facts import Failures, Samples
+from forensics.model.names import counts_connections
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -42,12 +43,6 @@ REFUSED = (
     "postgres.too-many-clients",
 )
 """Texts of a server, or of its client, that no connection is left (PostgreSQL's 53300, MySQL's 1040)."""
-OTHERS = re.compile(r"redis|valkey|nginx|http|haproxy|rabbit|mongo|amqp|tcp|client", re.IGNORECASE)
-"""Gauges of these count connections of something else."""
-GAUGE = re.compile(
-    r"(?:postgres|pg|mysql|database|db)?[ _]?(?:connections|backends|numbackends|activity.*)$", re.IGNORECASE
-)
-"""Names of gauges whose limit is the server's ``max_connections``."""
 
 
 class Seen(Protocol):
@@ -181,8 +176,12 @@ def limits(case: Seen) -> list[Said]:
     """Return the server's ``max_connections`` where a monitor recorded it beside its connections."""
     found = []
     for series in case.facts[Samples].series:
-        gauge = GAUGE.search(series.series) and not OTHERS.search(series.series)
-        if gauge and series.limit and series.refs and float(series.limit).is_integer():
+        if (
+            counts_connections(series.series)
+            and series.limit
+            and series.refs
+            and float(series.limit).is_integer()
+        ):
             ref = min(series.refs.values())
             origin = Origin("log", place(case, ref), f"limit of the gauge {series.series}")
             found.append(Said(DATABASE, "max_connections", Range.of(int(series.limit)), origin))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import PoolerStats, PoolState
+    from forensics.model.facts import PoolerPeriod, PoolerStats, PoolState
 
 WAITED = 0.5
 """Seconds of waiting in each second from which clients of a pooler queue: less is what opening a connection takes."""
@@ -35,14 +35,13 @@ def inside(signals: Signals) -> list[PoolState]:
     )
 
 
-def queued(signals: Signals) -> list[PoolerStats]:
-    """Return the statistics that show far more waiting inside the incident than outside."""
-    return [
-        one
-        for one in signals.facts[Poolers].stats
-        if one.wait_inside >= WAITED
-        and (one.wait_outside is None or one.wait_inside >= TIMES * one.wait_outside)
-    ]
+def queued(signals: Signals) -> list[tuple[PoolerStats, PoolerPeriod]]:
+    """Return the statistics that show far more waiting at the incident than outside, with the period that shows it best: one wholly inside, if any does."""
+    found = []
+    for one in signals.facts[Poolers].stats:
+        least = max(WAITED, TIMES * (one.wait_outside or 0))
+        found += [(one, period) for period in one.worst if period.wait_s >= least][:1]
+    return found
 
 
 def findings(signals: Signals, section: str) -> Iterator[Finding]:
@@ -64,15 +63,12 @@ def findings(signals: Signals, section: str) -> Iterator[Finding]:
         yield Finding(
             "mechanism.pooler", section, Grade.VERIFIED, {"state": one, "outside": False}, (one.ref,)
         )
-    for stats in queued(signals)[:1]:
-        slower = (
-            stats.query_outside_ms is not None
-            and stats.query_inside_ms >= SLOWER * stats.query_outside_ms > 0
-        )
+    for stats, period in queued(signals)[:1]:
+        slower = stats.query_outside_ms is not None and period.query_ms >= SLOWER * stats.query_outside_ms > 0
         yield Finding(
             "mechanism.pooler_stats",
             section,
             Grade.VERIFIED,
-            {"stats": stats, "slower": slower},
-            (stats.ref,),
+            {"stats": stats, "period": period, "slower": slower},
+            (period.ref,),
         )

@@ -5,16 +5,18 @@ All numbers count connections, processes or machines; a number that is not known
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 DATABASE = "database"
 """The name under which the server's own terms stand beside those of the services."""
 POOLER = "pooler"
 """The same for the pooler's."""
+ALL = "all"
+"""The value of a term that is as large as the number that bounds it."""
 KINDS = ("option", "log", "case", "url", "file", "default")
 """Who may say something, the most trusted first: what a running program printed comes before what it was told to be."""
 
@@ -141,6 +143,17 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """What a pooler's file sets for one database or one user alone, in place of what holds for all."""
+
+    of: str
+    """``database`` (the name by which clients ask the pooler for it; ``*`` is any that has no entry of its own) or ``user``."""
+    name: str
+    said: Said
+    """Its term is that for all which it stands in for: ``default_pool_size``, ``reserve_pool_size`` or ``max_db_connections``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Client:
     """A service that connects to a database."""
 
@@ -156,17 +169,17 @@ class Deployment:
     clients: tuple[Client, ...] = ()
     said: tuple[Said, ...] = ()
     upstream: tuple[Link, ...] = ()
-    """Where the pooler connects to."""
+    """Where the pooler connects to; those of its file are called as its entries of databases are."""
     has_pooler: bool = False
     notes: tuple[str, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
     """Inputs that could not be used, and why."""
+    own: tuple[Own, ...] = ()
+    """What the pooler's file sets for single databases and users."""
 
     def plus(self, *said: Said) -> Deployment:
         """Return the deployment with further statements."""
-        return Deployment(
-            self.clients, (*self.said, *said), self.upstream, self.has_pooler, self.notes, self.skipped
-        )
+        return replace(self, said=(*self.said, *said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +255,13 @@ class Demand:
     terms: tuple[Term, ...]
     total: Range
     formula: str
+    peak: Range | None = None
+    """The same while it is updated and new replicas run beside the old ones; None where none do."""
+    peak_formula: str = ""
+
+
+UPDATE = "server_update"
+"""The server's slots during an update."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +269,8 @@ class Check:
     """One limit that the demand is held against."""
 
     name: str
-    """``server`` (slots of the database), ``pooler_clients`` (``max_client_conn``) or ``pooler_sessions`` (session mode)."""
+    """``server`` (slots of the database), ``server_update`` (the same while services are updated whose new replicas start first), ``pooler_clients``
+    (``max_client_conn``) or ``pooler_sessions`` (session mode)."""
     demand: Range
     capacity: Range
     formula: str
@@ -258,6 +279,12 @@ class Check:
     def over(self) -> bool | None:
         """Does the demand pass the limit? None: not determined."""
         return self.demand.exceeds(self.capacity)
+
+
+def any_over(checks: Iterable[Check]) -> bool | None:
+    """Is any limit passed? None: not determined."""
+    found = [check.over for check in checks]
+    return True if True in found else None if None in found else False
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +313,17 @@ class Budget:
     @property
     def over(self) -> bool | None:
         """Is any limit passed? None: not determined."""
-        found = [check.over for check in self.checks]
-        return True if True in found else None if None in found else False
+        return any_over(self.checks)
+
+    @property
+    def usual(self) -> bool | None:
+        """Is any limit passed while nothing is updated? None: not determined."""
+        return any_over(check for check in self.checks if check.name != UPDATE)
+
+    @property
+    def update(self) -> Check | None:
+        """The server's slots during an update; None where no service starts new replicas first."""
+        return next((check for check in self.checks if check.name == UPDATE), None)
 
     @property
     def missing(self) -> tuple[Term, ...]:

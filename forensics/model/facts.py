@@ -116,6 +116,37 @@ class LockWait:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """One session of a client, as a snapshot lists it."""
+
+    pid: str
+    application: str | None
+    state: str | None
+    wait: str | None
+    """Its wait event, as ``type: event``."""
+    xact_s: float | None
+    """Age of its transaction; None where it has none, or the snapshot does not tell."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class HolderSeen:
+    """What a snapshot shows of a session that the server's log names as the holder of a lock."""
+
+    member: Member
+    at: int
+    """The snapshot's instant."""
+    dated: str
+    """``now``, ``watch`` or ``name`` (of the file)."""
+    apart_s: float
+    """From the nearest of the waits to the snapshot, in seconds: 0 while one lasted, negative before it."""
+    since: int | None
+    """When its transaction began."""
+    later: bool
+    """Did that transaction begin after the last of the waits?"""
+
+
+@dataclass(frozen=True, slots=True)
 class LockGroup:
     """Sessions that waited for locks of one holder."""
 
@@ -140,6 +171,14 @@ class LockGroup:
     holder_refs: tuple[Ref, ...]
     waits: tuple[LockWait, ...] = ()
     """In the order in which they began."""
+    seen: tuple[HolderSeen, ...] = ()
+    """The holders that the nearest snapshot lists."""
+
+    @property
+    def application(self) -> str | None:
+        """The application of the only holder, where a snapshot shows it while sessions waited."""
+        found = {one.member.application for one in self.seen if one.apart_s == 0}
+        return next(iter(found)) if len(found) == 1 and self.holder and "," not in self.holder else None
 
     @property
     def seen_waiting(self) -> int | None:
@@ -772,6 +811,10 @@ class Snapshot:
     """How long the newest and the oldest of those statements had run, in seconds."""
     busy_refs: tuple[Ref, ...] = ()
     """The sessions of those two."""
+    members: tuple[Member, ...] = ()
+    """The sessions of clients that it lists one by one."""
+    limit_where: str | None = None
+    """File and line that state the limit where neither the snapshot nor its input does; None where they do, where the case file does, or where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -811,22 +854,33 @@ class PoolState:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolerPeriod:
+    """The worst period of a pooler's log among those that lie alike to the primary incident."""
+
+    where: str
+    """``inside`` (the whole of it), ``partly``, or ``after``: it begins when the incident is over, and may count waits of it that end only then."""
+    start: int | None
+    """The line of the period before, else the end less the usual period; None where the log has no second line."""
+    end: int
+    wait_s: float
+    """Time that clients waited for a server in each second of it, in seconds: of several clients it adds up."""
+    query_ms: float
+    """Longest average duration of a query in one of those periods."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
 class PoolerStats:
-    """What a pooler's log says of its periods, inside the primary incident against outside."""
+    """What a pooler's log says of its periods, at the primary incident against outside."""
 
     service: str
     inside: int
-    """Periods that end inside."""
-    wait_inside: float
-    """Time that clients waited for a server in each second of the worst of them, in seconds: of several clients it adds up."""
+    """Periods that lie wholly inside."""
+    worst: tuple[PoolerPeriod, ...]
+    """At least one: of those wholly inside, of those partly inside, of those right after, in this order."""
     wait_outside: float | None
-    """The same in the middle of the other periods; None: there are none."""
-    query_inside_ms: float
-    """Longest average duration of a query in a period inside."""
+    """The same waiting in the middle of the periods that touch neither the incident nor the minute after it; None: there are none."""
     query_outside_ms: float | None
-    at: int
-    """End of the worst period."""
-    ref: Ref
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ SCHEMA = "forensics.budget/1"
 VERDICTS = {True: "over", False: "within", None: "not determined"}
 LIMITS = {
     "server": "slots of the server",
+    "server_update": "slots of the server during an update",
     "pooler_clients": "clients of the pooler",
     "pooler_sessions": "sessions of the pooler",
 }
@@ -81,6 +82,8 @@ def service(item: Demand) -> dict[str, Any]:
         "demand": item.total.exact,
         "demand_range": span(item.total),
         "formula": item.formula,
+        "update_range": span(item.peak) if item.peak else None,
+        "update_formula": item.peak_formula or None,
     }
 
 

@@ -458,7 +458,7 @@ class Builder(Drawn):
         return [
             {
                 "at": self.at(one.at), "dated_by": one.dated, "grouped_by": one.by, "with_background": one.mixed, "told_in": told.get(one.ref), "source": f"s{one.ref.source + 1}", "line": one.ref.line, "total": one.total or None,
-                "background": one.background, "max_connections": one.limit, "states": dict(one.states), "clients": one.clients, "waiting_for_lock": one.waiting, "waits": dict(one.waits),
+                "background": one.background, "max_connections": one.limit, "max_connections_from": one.limit_where, "states": dict(one.states), "clients": one.clients, "waiting_for_lock": one.waiting, "waits": dict(one.waits),
                 "applications": [{"application": name, "sessions": n, "states": dict(states)} for name, n, states in one.applications],
                 "idle_in_transaction": [
                     {"pid": idler.pid, "application": idler.application, "aborted": idler.aborted, "age_s": whole(idler.age_s), "holds": idler.holds, "waiters": idler.waiters,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 REMEDY = "give a Compose file that `docker compose config` accepts"
 RESET = {
     "command": ["command"], "entrypoint": ["entrypoint"], "environment": ["settings"], "env_file": ["settings"],
-    "deploy": ["replicas", "everywhere"], "scale": ["replicas"], "profiles": ["on_request"],
+    "deploy": ["replicas", "everywhere", "order", "parallelism"], "scale": ["replicas"], "profiles": ["on_request"],
 }  # fmt: skip
 """Key to what is taken back with it; settings of ``environment`` and of files are kept together, and so are taken back together."""
 SEPARATORS = ("&&", "||", ";", "|", "&")
@@ -54,6 +54,10 @@ class Declared:
     """Its profiles: it is started only where one is asked for."""
     everywhere: Value | None = None
     """``mode: global``: once on each machine."""
+    order: Value | None = None
+    """Whether an update starts the new replica before it stops the old one (``start-first``) or behind it."""
+    parallelism: Value | None = None
+    """How many replicas are updated at a time."""
     settings: dict[str, Value] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     cleared: set[str] = field(default_factory=set)
@@ -250,6 +254,17 @@ class Reader:
                 done.replicas = self.value(owner[key])
         if "mode" in deploy and self.value(deploy["mode"]).text == "global":
             done.everywhere = Value("global", self.where(deploy["mode"]))
+        self.updates(done, deploy.get("update_config"))
+
+    def updates(self, done: Declared, node: Node | None) -> None:
+        """Read how a service is updated."""
+        if node is not None and node.tag in ("!reset", "!override"):
+            done.cleared.update(["order", "parallelism"])
+        said = self.mapping(node)
+        if "order" in said:
+            done.order = self.value(said["order"])
+        if "parallelism" in said:
+            done.parallelism = self.value(said["parallelism"])
 
     def started(self, node: Node | None) -> Value | None:
         """Return a command, written as a text or as a list; None where there is none."""
@@ -321,7 +336,16 @@ def overlay(under: Declared, over: Declared) -> None:
     """Lay what a later file says over what an earlier one said."""
     for attribute in over.cleared:
         setattr(under, attribute, {} if attribute == "settings" else None)
-    for key in ("image", "entrypoint", "command", "replicas", "on_request", "everywhere"):
+    for key in (
+        "image",
+        "entrypoint",
+        "command",
+        "replicas",
+        "on_request",
+        "everywhere",
+        "order",
+        "parallelism",
+    ):
         if getattr(over, key) is not None:
             setattr(under, key, getattr(over, key))
     under.settings.update(over.settings)

@@ -146,14 +146,15 @@ def read(inputs: Inputs, urls: Iterable[str] = ()) -> Deployment:
     else:
         made.alone(inputs.env)
     for path, name in inputs.pooler:
-        said, upstream = server_files.pgbouncer(contents(path, name), name)
+        found = server_files.pgbouncer(contents(path, name), name)
         made.has_pooler = True
-        made.said.extend(said)
-        made.upstream.extend(upstream)
+        made.said.extend(found.said)
+        made.upstream.extend(found.upstream)
+        made.own.extend(found.own)
     for path, name in inputs.server:
-        found = server_files.postgresql(contents(path, name), name)
-        made.said.extend(found)
-        if not found:
+        stated = server_files.postgresql(contents(path, name), name)
+        made.said.extend(stated)
+        if not stated:
             made.notes.append(f"{name} sets none of {', '.join(server_files.SERVER_TERMS)}")
     for text in urls:
         made.url(text)
@@ -163,6 +164,7 @@ def read(inputs: Inputs, urls: Iterable[str] = ()) -> Deployment:
         tuple(made.upstream),
         made.has_pooler,
         tuple(made.notes),
+        own=tuple(made.own),
     )
 
 

@@ -2,8 +2,12 @@
 
     [databases]
     app = host=db port=5432 dbname=app pool_size=50
+    [users]
+    report = pool_size=5
     [pgbouncer]
     pool_mode = transaction
+
+A pool is that of one database and one user; its size is the user's own, else the database's own, else ``default_pool_size``.
 
 Reference: https://www.pgbouncer.org/config.html and
 https://www.postgresql.org/docs/current/config-setting.html#CONFIG-SETTING-CONFIGURATION-FILE
@@ -13,11 +17,10 @@ from __future__ import annotations
 
 import configparser
 import re
-from dataclasses import replace
-from functools import reduce
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forensics.model.budget import DATABASE, POOLER, Link, Origin, Range, Said
+from forensics.model.budget import DATABASE, POOLER, Link, Origin, Own, Said
 from forensics.model.errors import UsageError
 from forensics.sources import connection_urls, settings, variables
 from forensics.sources.variables import Value
@@ -28,12 +31,28 @@ if TYPE_CHECKING:
 POOLER_TERMS = ("default_pool_size", "reserve_pool_size", "max_db_connections", "max_client_conn")
 SERVER_TERMS = ("max_connections", "superuser_reserved_connections", "reserved_connections")
 MODES = ("session", "transaction", "statement")
-POOL_SIZE = 20
-"""PgBouncer's ``default_pool_size`` where the file sets none, for databases without a size of their own."""
+OWN = {
+    "databases": {"pool_size": "default_pool_size", "reserve_pool_size": "reserve_pool_size", "reserve_pool": "reserve_pool_size", "max_db_connections": "max_db_connections"},
+    "users": {"pool_size": "default_pool_size", "reserve_pool_size": "reserve_pool_size"},
+}  # fmt: skip
+"""Section to what an entry of it may set for itself, and the setting for all that it stands in for; ``reserve_pool`` is the older name."""
+SECTION = re.compile(r"\s*\[([^\]]+)\]")
 CONF_LINE = re.compile(r"^\s*(\w+)\s*(?:=|\s)\s*'?([^'#\s]+)'?")
 
 
-def pgbouncer(text: str, name: str) -> tuple[list[Said], list[Link]]:
+@dataclass(frozen=True, slots=True)
+class Pooler:
+    """What ``pgbouncer.ini`` says."""
+
+    said: list[Said]
+    """Of the pooler as a whole."""
+    upstream: list[Link]
+    """Where it connects to, by its entries of databases."""
+    own: list[Own]
+    """Of single databases and users."""
+
+
+def pgbouncer(text: str, name: str) -> Pooler:
     """Return what ``pgbouncer.ini`` says of the pooler, and where it connects to.
 
     Raises UsageError, with the line, for what is no such file and for a setting that is no number.
@@ -46,6 +65,7 @@ def pgbouncer(text: str, name: str) -> tuple[list[Said], list[Link]]:
         allow_no_value=True,
         default_section="",
     )
+    parser.optionxform = str  # type: ignore[method-assign, assignment]  # names of databases and users keep their case
     lines = ["" if line.lstrip().startswith("%include") else line for line in text.splitlines()]
     try:
         parser.read_string("\n".join(lines), name)
@@ -56,18 +76,17 @@ def pgbouncer(text: str, name: str) -> tuple[list[Said], list[Link]]:
     if not parser.has_section("pgbouncer"):
         raise UsageError("has no section [pgbouncer]", where=name, remedy="give PgBouncer's pgbouncer.ini")
     said = []
-    for term, value in parser.items("pgbouncer"):
-        here = Value(value, f"{name}:{line_of(text, term)}")
+    for key, value in parser.items("pgbouncer"):
+        here, term = Value(value, f"{name}:{line_of(text, 'pgbouncer', key)}"), key.lower()
         if term in POOLER_TERMS:
             said.append(settings.strict(POOLER, term, here, term))
         elif term == "pool_mode":
             said.append(mode(here, term))
-    entries = dict(parser.items("databases")) if parser.has_section("databases") else {}
-    default = next((item.value for item in said if item.term == "default_pool_size"), None)
-    sizes = own_sizes(entries, text, name, default if isinstance(default, Range) else Range.of(POOL_SIZE))
-    if sizes:
-        said = [*(item for item in said if item.term != "default_pool_size"), sizes]
-    return said, [upstream(key, pairs(value)) for key, value in entries.items()]
+    entries = {section: dict(parser.items(section)) if parser.has_section(section) else {} for section in OWN}
+    upstream = [link(bare(key), pairs(value)) for key, value in entries["databases"].items()]
+    return Pooler(
+        said, upstream, [one for section in OWN for one in own(section, entries[section], text, name)]
+    )
 
 
 def pairs(text: str | None) -> dict[str, str]:
@@ -75,7 +94,7 @@ def pairs(text: str | None) -> dict[str, str]:
     return {key: value.strip("'") for key, value in connection_urls.KEYWORD.findall(text or "")}
 
 
-def upstream(key: str, said: Mapping[str, str]) -> Link:
+def link(key: str, said: Mapping[str, str]) -> Link:
     """Return where a database of the pooler is; ``*`` stands for any."""
     host, port = connection_urls.split_host(said.get("host", ""), "postgres")
     number = (
@@ -87,18 +106,23 @@ def upstream(key: str, said: Mapping[str, str]) -> Link:
     )
 
 
-def own_sizes(entries: Mapping[str, str], text: str, name: str, default: Range) -> Said | None:
-    """Return the sizes that databases set for themselves, which come before the default one; a range where they differ."""
+def bare(key: str) -> str:
+    """Return a name without the quotes that a file needs for one with unusual characters."""
+    quoted = len(key) > 1 and key[0] == key[-1] == '"'
+    return key[1:-1].replace('""', '"') if quoted else key
+
+
+def own(section: str, entries: Mapping[str, str], text: str, name: str) -> list[Own]:
+    """Return what the entries of a section set for themselves."""
     found = []
     for key, value in entries.items():
-        if "pool_size" in (said := pairs(value)):
-            here = Value(said["pool_size"], f"{name}:{line_of(text, key)}")
-            found.append(settings.strict(POOLER, "default_pool_size", here, f"pool_size of {key}"))
-    if not found:
-        return None
-    values = [item.value for item in found] + ([default] if len(found) < len(entries) else [])
-    whole = reduce(Range.hull, (value for value in values if isinstance(value, Range)))
-    return replace(found[0], value=whole)
+        line = f"{name}:{line_of(text, section, key)}"
+        for setting, number in pairs(value).items():
+            if term := OWN[section].get(setting):
+                kind = section.removesuffix("s")
+                said = settings.strict(POOLER, term, Value(number, line), f"{setting} of {kind} {bare(key)}")
+                found.append(Own(kind, bare(key), said))
+    return found
 
 
 def postgresql(text: str, name: str) -> list[Said]:
@@ -127,7 +151,13 @@ def mode(value: Value, what: str) -> Said:
     return Said(POOLER, "pool_mode", text, Origin("file", value.where, what, value.given()))
 
 
-def line_of(text: str, key: str) -> int:
-    """Return the last line that sets a key, 1-based."""
-    pattern = re.compile(rf"^\s*{re.escape(key)}\s*=", re.IGNORECASE)
-    return max((n for n, line in enumerate(text.splitlines(), 1) if pattern.match(line)), default=1)
+def line_of(text: str, section: str, key: str) -> int:
+    """Return the last line of a section that sets a key, 1-based."""
+    pattern = re.compile(rf"^\s*{re.escape(key)}\s*=")
+    found, inside = 1, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if head := SECTION.match(line):
+            inside = head[1]
+        elif inside == section and pattern.match(line):
+            found = number
+    return found

@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from forensics.model.budget import DATABASE, POOLER, Client, Link, Origin, Range, Said
-from forensics.sources import compose, programs, server_files, settings
+from forensics.model.budget import ALL, DATABASE, POOLER, Client, Link, Origin, Own, Range, Said
+from forensics.model.errors import UsageError
+from forensics.sources import compose, programs, server_files, settings, variables
 from forensics.sources.variables import Value
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ SERVER_IMAGE = re.compile(
     r"^(?:postgres|postgresql|postgis|timescaledb(?:-ha)?|pgvector|mysql|mysql-server|mariadb|percona[\w-]*)$"
 )
 GUNICORN = programs.SERVERS["gunicorn"]
+ORDERS = ("start-first", "stop-first")
 POOLER_IMAGE = re.compile(r"pgbouncer(?!.*exporter)")
 
 
@@ -33,6 +35,7 @@ class Services:
     clients: dict[str, Client] = field(default_factory=dict)
     said: list[Said] = field(default_factory=list)
     upstream: list[Link] = field(default_factory=list)
+    own: list[Own] = field(default_factory=list)
     has_pooler: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -67,7 +70,7 @@ class Services:
                 self.said.append(settings.strict(POOLER, term, value, name))
             elif term == "pool_mode":
                 self.said.append(server_files.mode(value, name))
-        self.said.append(replicas(declared, POOLER))
+        self.said.extend([replicas(declared, POOLER), *surge(declared, POOLER)])
         links, _, _ = settings.read(POOLER, declared.settings)
         self.upstream.extend(links)
 
@@ -81,7 +84,7 @@ class Services:
         self.notes.extend(notes)
         links = [replace(link, pooled=link.pooled or host(link) in poolers) for link in links]
         self.clients[name] = Client(name, tuple(links))
-        self.said.extend([*said, replicas(declared, name)])
+        self.said.extend([*said, replicas(declared, name), *surge(declared, name)])
         self.commanded(name, declared, commands)
 
     def commanded(self, name: str, declared: compose.Declared, commands: list[list[str]]) -> None:
@@ -149,6 +152,30 @@ def option(name: str) -> Callable[[str], str | None]:
 def server_setting(term: str) -> Callable[[str], str | None]:
     """Return what cuts a setting of a database server out of its command."""
     return lambda outline: dict(programs.server_settings(compose.split(outline))).get(term)
+
+
+def surge(declared: compose.Declared, service: str) -> list[Said]:
+    """Return how many new replicas an update starts beside the old ones; nothing where it stops those first, which is the default.
+
+    Raises UsageError for an order that there is not. Only a swarm obeys it (``docker stack deploy``); there 0 is all at once, and 1 where nothing is said.
+    """
+    order = declared.order
+    if order is None or order.text is None or order.text == ORDERS[1]:
+        return []
+    if missing := variables.unset(order.text):
+        what = f"order of update_config: {', '.join(missing)} has no value in the given files"
+        return [Said(service, "surge", None, Origin("file", order.where, what))]
+    if order.text != ORDERS[0]:
+        raise UsageError(
+            "unknown order of update_config", where=order.where, remedy=f"orders are {', '.join(ORDERS)}"
+        )
+    if declared.parallelism is None or declared.parallelism.text is None:
+        origin = Origin("file", order.where, "start-first in update_config, one at a time", order.given())
+        return [Said(service, "surge", Range.of(1), origin)]
+    said = settings.strict(
+        service, "surge", declared.parallelism, "start-first, parallelism of update_config"
+    )
+    return [replace(said, value=ALL) if said.value == Range.of(0) else said]
 
 
 def is_pooler(declared: compose.Declared) -> bool:

@@ -14,10 +14,10 @@ from forensics.sources.server_files import MODES
 if TYPE_CHECKING:
     from forensics.sources.casefile import CaseFile
 
-SERVICE_TERMS = ("replicas", "processes", "pool", "overflow", "worker_pool", "cpus", "library")
+SERVICE_TERMS = ("replicas", "surge", "processes", "pool", "overflow", "worker_pool", "cpus", "library")
 TERMS = {
     DATABASE: ("max_connections", "reserved", "superuser_reserved_connections", "reserved_connections", "extra"),
-    POOLER: ("pool_mode", "default_pool_size", "reserve_pool_size", "max_db_connections", "max_client_conn", "pools", "replicas"),
+    POOLER: ("pool_mode", "default_pool_size", "reserve_pool_size", "max_db_connections", "max_client_conn", "pools", "replicas", "surge"),
 }  # fmt: skip
 WORDS = ("library", "pool_mode")
 """Terms that are no numbers."""

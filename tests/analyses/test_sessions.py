@@ -12,6 +12,7 @@ import pytest
 
 from forensics import pipeline
 from forensics.model.facts import Sessions, Snapshot
+from forensics.report.statements import Statements
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "activity"
 SAID: dict[str, Any] = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))
@@ -147,3 +148,100 @@ def test_sessions_that_wait_for_each_other(tmp_path: Path) -> None:
     found = pipeline.investigate([str(path)], pipeline.Options()).facts[Sessions].snapshots[0]
 
     assert [(one.pid, one.waiters) for one in found.blockers] == [("1", ("2",)), ("2", ("1",))]
+
+
+STACK = """services:
+  db:
+    image: postgres:16
+    command: {}
+"""
+GAUGE = '{{"ts": "2026-11-30T18:0{}:00Z", "level": "ok", "connections": 9, "max_connections": 60}}\n'
+
+
+def beside(folder: Path, case: str = "", name: str = "aligned.txt", **files: str) -> Snapshot:
+    """Return a snapshot that lies among other inputs."""
+    inputs = folder / "inputs"
+    inputs.mkdir()
+    (inputs / name).write_bytes((FOLDER / "snapshots" / name).read_bytes())
+    for stem, text in files.items():
+        (inputs / stem.replace("_", ".")).write_text(text, encoding="utf-8")
+    (folder / "case.toml").write_text(case, encoding="utf-8")
+    options = pipeline.Options(tz="UTC", case=folder / "case.toml")
+    (found,) = pipeline.investigate([str(inputs)], options).facts[Sessions].snapshots
+    return found
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "postgres -c max_connections=200",
+        '["postgres", "-c", "max_connections=200"]',
+        "-c shared_buffers=1GB -c max_connections=200",
+        "[postgres, -N, '200']",
+    ],
+)
+def test_the_limit_of_a_compose_file(tmp_path: Path, command: str) -> None:
+    """What the server is told to be started with stands beside the sessions, with its place, where the snapshot shows no limit."""
+    found = beside(tmp_path, compose_yaml=STACK.format(command))
+
+    assert (found.limit, found.limit_where) == (200, "compose.yaml:4")
+
+
+def test_the_limit_of_a_configuration(tmp_path: Path) -> None:
+    """postgresql.conf says it as well; of two files that say different things none counts, and of two that agree the first is named."""
+    conf = "# settings\nmax_connections = {}\n"
+    agreed = beside(tmp_path, compose_yaml=STACK.format("postgres -c max_connections=200"), postgresql_conf=conf.format(200))  # fmt: skip
+    (tmp_path / "other").mkdir()
+    differing = beside(tmp_path / "other", compose_yaml=STACK.format("postgres -c max_connections=200"), postgresql_conf=conf.format(90))  # fmt: skip
+
+    assert agreed.limit == 200
+    assert (differing.limit, differing.limit_where) == (None, None)
+
+
+def test_what_comes_before_a_file(tmp_path: Path) -> None:
+    """The snapshot's own limit, then that of a gauge of the logs, then the case file's, whose place is not told."""
+    files = {"compose_yaml": STACK.format("postgres -c max_connections=200")}
+    gauge = "".join(GAUGE.format(at) for at in range(5))
+    stated = "[database]\nmax_connections = 77\n"
+    found = []
+    for name, given in {
+        "own": {"name": "with_locks.txt", "gauge_jsonl": gauge, "case": stated},
+        "gauge": {"gauge_jsonl": gauge, "case": stated},
+        "case": {"case": stated},
+        "file": {},
+    }.items():
+        (tmp_path / name).mkdir()
+        one = beside(tmp_path / name, **files, **given)
+        found.append((one.limit, one.limit_where))
+
+    assert found == [
+        (SAID["max_connections"], None),
+        (60, "gauge.jsonl:1"),
+        (77, None),
+        (200, "compose.yaml:4"),
+    ]
+
+
+def test_another_servers_setting_is_none_of_this_one(tmp_path: Path) -> None:
+    """A MySQL server of the same stack, to which a service connects, says nothing of PostgreSQL."""
+    stack = (
+        STACK.format("--max-connections=200").replace("postgres:16", "mysql:8").replace("  db:", "  store:")
+    )
+    found = beside(
+        tmp_path, compose_yaml=stack + "  api:\n    environment: {DATABASE_URL: mysql://app:x@store/app}\n"
+    )
+
+    assert (found.limit, found.limit_where) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [("en", ": 15 of 200 (max_connections of compose.yaml:4)"), ("pt-BR", ": 15 de 200 (max_connections de compose.yaml:4)")],
+)  # fmt: skip
+def test_its_place_is_told(tmp_path: Path, lang: str, said: str) -> None:
+    """In the summary and in the mechanism, since no line of the server states it."""
+    found = beside(tmp_path, compose_yaml=STACK.format("postgres -c max_connections=200"))
+    say = Statements(lang, "UTC").say
+
+    for key in ("summary.snapshot", "mechanism.sessions"):
+        assert said in say(key, {"snapshot": found, "apart": None, "more": 0})

@@ -17,7 +17,7 @@ CASES = tomllib.loads(
     (Path(__file__).parents[2] / "fixtures" / "budget" / "cases.toml").read_text(encoding="utf-8")
 )["case"]
 KEYS = {
-    "name", "files", "beside", "args", "case", "demand", "capacity", "verdict", "missing", "from", "value", "checks", "server", "before", "expect", "given",
+    "name", "files", "beside", "args", "case", "demand", "capacity", "verdict", "missing", "from", "value", "checks", "server", "before", "expect", "given", "update",
 }  # fmt: skip
 PASSWORD = "hunter2"  # noqa: S105 - stands where the cases have passwords
 
@@ -83,6 +83,8 @@ def test_budget(case: dict[str, Any], run: Callable[..., Any], tmp_path: Path) -
         for item in found["checks"]
     }
     assert verdicts == {**verdicts, **case.get("checks", {})}
+    updates = [said(item["demand_range"]) for item in found["checks"] if item["name"] == "server_update"]
+    assert updates == ([case["update"]] if "update" in case else [])
     if "before" in case:
         assert said(found["before"]["demand_range"]) == case["before"]["demand"]
         assert found["before"]["verdict"] == case["before"]["verdict"]

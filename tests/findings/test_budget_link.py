@@ -114,3 +114,32 @@ def test_variables_are_named_beside_their_place(tmp_path: Path) -> None:
     assert "(compose.yml:7: WORKERS in .env:2)" in english
     assert "(compose.yml:4: padrão, COPIES não definida)" in portuguese
     assert "(compose.yml:7: WORKERS em .env:2)" in portuguese
+
+
+UPDATED = COMPOSE.replace("{replicas: 3}", "{replicas: 3, update_config: {order: start-first}}")
+
+
+def test_an_update_is_told_beside_what_is_usual(tmp_path: Path) -> None:
+    """(3 + 1) replicas x 2 processes x (5 + 10) pass 97 while they are updated; 90 do not otherwise, and that is the verdict on the incident."""
+    found = link(tmp_path, POOL, compose=UPDATED)
+
+    assert found is not None
+    budget = found.values["budget"]
+    assert (budget.demand.exact, budget.usual, budget.update.demand.exact, budget.update.over) == (
+        90,
+        False,
+        120,
+        True,
+    )
+    assert ("surge", Range.of(1)) in found.values["stated"]["compose.yml:4"]
+    english, portuguese = (
+        Statements(language, "UTC").say(found.key, found.values) for language in ("en", "pt-BR")
+    )
+    assert (
+        "demand 90, capacity 97: within; during an update, new replicas beside old ones, demand 120: over. "
+        in english
+    )
+    assert (
+        "demanda 90, capacidade 97: cabe; durante uma atualização, réplicas novas ao lado das antigas, demanda 120: acima. "
+        in portuguese
+    )

@@ -55,6 +55,8 @@ def service(*lines: str) -> str:
         (service(f"environment: {{DATABASE_URL: '{URL}=many'}}"), "c.yaml:3: connection_limit of DATABASE_URL is no number; "),
         (service(f"environment: {{DATABASE_URL: '{URL}=-2'}}"), "c.yaml:3: connection_limit of DATABASE_URL is negative; "),
         (service("image: postgres", "command: -c max_connections=all"), "c.yaml:4: command of api is no whole number; "),
+        (service(f"environment: {{DATABASE_URL: '{URL}=1'}}", "deploy: {update_config: {order: both}}"), "c.yaml:4: unknown order of update_config; orders are start-first, stop-first"),
+        (service(f"environment: {{DATABASE_URL: '{URL}=1'}}", "deploy: {update_config: {order: start-first, parallelism: few}}"), "c.yaml:4: start-first, parallelism of update_config is no whole number; "),
         (service("image: pgbouncer", "environment: {POOL_MODE: all}"), "c.yaml:4: unknown pool_mode; modes are session, "),
     ],
 )  # fmt: skip

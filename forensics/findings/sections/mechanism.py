@@ -70,6 +70,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from pooler.findings(signals, "mechanism")
     yield from verdict_links(signals, verdicts, (*LINKS, *ON_HOSTS))
     yield from capacity.refused(signals)
+    yield from capacity.contradicted(signals)
     yield from role_limits.findings(signals)
     yield from capacity.sides(signals)
     yield from capacity.server_end(signals)

@@ -235,7 +235,8 @@ def summary_holder(signals: Signals, *, pool: bool) -> Finding | None:
     held = next(iter(lock_waits.told(signals)), None)
     if held is not None:
         values = {"group": held, "n": len(held.waiters), "pool": pool}
-        return Finding("summary.locks", "summary", grade, values, held.refs[:3])
+        refs = held.refs[:3] + tuple(one.member.ref for one in held.seen if held.application)
+        return Finding("summary.locks", "summary", grade, values, refs)
     snapshot = next((one for one in signals.snapshots if one.blockers), None)
     if snapshot is None:
         return None

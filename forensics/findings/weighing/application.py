@@ -54,8 +54,9 @@ def app_pool_exhausted(signals: Signals) -> Iterator[Sign]:
         yield (direct if sure else witness)("pool.text", said, best.refs[:4])
     if (shown := pooler.inside(signals)) or pooler.queued(signals):
         stats = pooler.queued(signals)
-        seen = {"state": next(iter(shown), None), "stats": next(iter(stats), None)}
-        refs = (*(one.ref for one in shown[:2]), *(one.ref for one in stats[:1]))
+        most, period = next(iter(stats), (None, None))
+        seen = {"state": next(iter(shown), None), "stats": most, "period": period}
+        refs = (*(one.ref for one in shown[:2]), *(one.ref for _, one in stats[:1]))
         yield (witness if shown and stats else hint)("pool.pooler", seen, refs)
     if cover := signals.facts[Coverage].of(signals.unit):
         told = {"service": signals.unit, "lines": cover.lines}

@@ -50,11 +50,15 @@ def relayed(signals: Signals) -> pl.DataFrame:
 
 
 def db_slots_exhausted(signals: Signals) -> Iterator[Sign]:
-    """The server's refusals decide; samples well below the limit rule capacity out."""
-    yield from refusals(signals)
-    texts = signals.inside("db_connect")
-    if texts.height and relayed(signals).height:
-        yield witness("slots.client", {"n": texts.height}, signals.refs(texts))
+    """The server's refusals decide; samples well below the limit rule capacity out, and of refusals that its log contradicts a hint is left."""
+    unlogged = capacity.unlogged(signals)
+    if unlogged:
+        yield hint("slots.unlogged", *unlogged)
+    else:
+        yield from refusals(signals)
+        texts = signals.inside("db_connect")
+        if texts.height and relayed(signals).height:
+            yield witness("slots.client", {"n": texts.height}, signals.refs(texts))
     yield from sampled_slots(signals)
     yield from other_limit(signals)
     yield from clean_log(signals, "slots.log_clean")
@@ -202,7 +206,9 @@ def db_down(signals: Signals) -> Iterator[Sign]:
         pl.col("service").is_in(signals.services_in(*POSTGRES_LOGS))
     )
     refused = refused if refused.height else relayed(signals)
-    if refused.height:
+    if unlogged := capacity.unlogged(signals):
+        yield disproof("db_down.unlogged", *unlogged)
+    elif refused.height:
         yield disproof("db_down.refusing", {"n": refused.height}, signals.refs(refused, 2))
     limited = role_limits.refusals(signals)
     if limited.height:
