@@ -31,14 +31,18 @@ CTIME = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\b"
 EPOCH = r"\b1\d{9}(?:\.\d{1,9}|\d{3}|\d{6}|\d{9})?\b"
 STAMP = rf"^.{{0,40}}?(?P<time>{ISO}|{COMMON}|{SPELLED}|{CTIME})|^\W{{0,3}}(?P<epoch>{EPOCH})"
 """A time within the first characters of a line; bare numbers only where the line begins with them."""
+BEFORE = rf"^\[?(?:{ISO}|{COMMON}|{SPELLED}|{CTIME})\]?[ \t]+(?:- )?"
+"""A time that was put before a line, with what parts it from the rest."""
 LEVEL = r"^.{0,80}?\b(?P<level>EMERG(?:ENCY)?|ALERT|CRIT(?:ICAL)?|FATAL|PANIC|SEVERE|ERR(?:OR)?|WARN(?:ING)?|NOTICE|INFO|DEBUG|TRACE)\b"
-TIME_OF_DAY = r"\b\d{1,2}:\d\d:\d\d\b|\b1\d{9}"
+TIME_OF_DAY = r"(?:\b|\dT)\d{1,2}:\d\d:\d\d(?:\b|Z\b)|\b1\d{9}"
 """What nearly any stamp has: a time of day, or seconds since 1970."""
 TIMELESS = 0.25
 """Largest share of lines that hold a time where a text counts as one without times."""
 STAMPED = re.compile(STAMP)
+PUT_BEFORE = re.compile(BEFORE)
 FURTHER = re.compile(FURTHER_BARE)
 DATED = "its format is not known: lines are taken as they stand, with the time near their beginning"
+BARE = "something put times before its lines, which are of known formats: each time is taken as when its line was printed"
 ODD = "its lines carry times that are not understood, so that nothing in it can be placed: describe its format (forensics formats, --formats DIR)"
 UNDATED = (
     "its lines carry no time, so that nothing in it can be placed; export it again with one: docker logs -t, docker compose logs -t, "
@@ -51,6 +55,11 @@ def share(head: bytes) -> float:
     return heads.share(heads.without(heads.lines(head), FURTHER_BARE, STAMP), STAMP)
 
 
+def without_stamps(head: bytes) -> bytes:
+    """Return the lines of a head without the times that were put before them."""
+    return "\n".join(PUT_BEFORE.sub("", line, count=1) for line in heads.lines(head)).encode()
+
+
 def begins(_before: Sequence[bytes], line: bytes) -> bool:
     """Does a dated record begin here?"""
     return STAMPED.search(line.decode("utf-8", "replace")) is not None
@@ -61,8 +70,11 @@ def stands_alone(_before: Sequence[bytes], line: bytes) -> bool:
     return FURTHER.search(line.decode("utf-8", "replace").rstrip("\r\n")) is None
 
 
-def parse(data: bytes, *, dated: bool) -> Parsed:
-    """Turn a shard into records; lines before the first dated one are unparsed where times are read."""
+def parse(data: bytes, *, dated: bool, bare: bool = False) -> Parsed:
+    """Turn a shard into records; lines before the first dated one are unparsed where times are read.
+
+    ``bare``: the message is what follows the time that a line begins with.
+    """
     lines = lines_of(data)
     if b"\x1b" in data:
         lines = lines.str.replace_all(ANSI, "")
@@ -94,6 +106,13 @@ def parse(data: bytes, *, dated: bool) -> Parsed:
         cont=~pl.col("start") & (pl.col("record") > 0),
         level=level(pl.col("message").str.extract(LEVEL)),
     )
+    if bare:
+        kept = kept.with_columns(
+            pl.when("start")
+            .then(pl.col("message").str.replace(BEFORE, ""))
+            .otherwise("message")
+            .alias("message")
+        )
     timed = mean(table["message"].str.contains(TIME_OF_DAY)) or 0.0
     return Parsed(
         records=conform(kept, RECORDS),
@@ -101,5 +120,5 @@ def parse(data: bytes, *, dated: bool) -> Parsed:
         blank=blank.height,
         unparsed=left.height,
         first_unparsed=least(left["line"]),
-        notes=(DATED if dated else ODD if timed > TIMELESS else UNDATED,),
+        notes=(BARE if bare else DATED if dated else ODD if timed > TIMELESS else UNDATED,),
     )

@@ -38,8 +38,10 @@ ENOUGH = 0.5
 ROTATED = r"(?:#\d+$|[-_.](?:19|20)\d\d-?\d\d-?\d\d(?:[-_T]?\d{1,6}(?:[-_:]\d\d)*)?Z?$)"
 """What logrotate's dateext, PostgreSQL's log_filename and loggers that cut by day or hour add to a name."""
 NOTHING = "the file is empty: no entries, or the export failed; run the export again and look at its messages"
-LAST = ("text_dated", "text_undated")
+LAST = ("text_dated", "text_stamped", "text_undated")
 """How text is read that no format knows: no rival of any."""
+BEHIND = 0.3
+"""Share of lines that are of known formats once the times before them are taken off, from which these are read as what was put there."""
 DATED = 0.2
 """Share of record starts with a time from which a text of no known format is dated by them."""
 
@@ -275,8 +277,15 @@ def last_resort(head: bytes) -> str | None:
     if text.startswith((b"{", b"[")) and heads.lines(head)[0].rstrip().endswith(("{", "[", ",", ":")):
         return None  # a document over many lines
     if anything.share(head) >= DATED:
-        return "text_dated"
+        rest = known_share(anything.without_stamps(head))
+        return "text_stamped" if rest >= BEHIND and rest > known_share(head) else "text_dated"
     return "text_undated"
+
+
+def known_share(head: bytes) -> float:
+    """Return the share of the record starts of a head that are of any message format."""
+    lines = bare.record_starts(head)
+    return sum(bare.claimed(lines, bare.order(formats.all_messages())).values()) / max(1, lines.total)
 
 
 def unknown(head: bytes) -> str:

@@ -73,6 +73,35 @@ def test_a_log_of_ones_own(tmp_path: Path) -> None:
     assert anything.DATED in source.limits
 
 
+def test_known_lines_behind_times(tmp_path: Path) -> None:
+    """A layout that puts a time before uvicorn's lines hides no request, nor does another line among them."""
+    rows = [
+        f'2026-11-29T12:14:{n:02}Z INFO: 192.0.2.4:5000 - "GET /items HTTP/1.1" {500 if n == 7 else 200} OK\n'
+        + (f"2026-11-29T12:14:{n:02}Z ERROR shop: {POOL}\n" if n == 7 else "")
+        for n in range(40)
+    ]
+    evidence = read(tmp_path, "".join(rows))
+    source = evidence.sources[0]
+
+    assert (source.transport, source.message_formats) == ("text_stamped", ("uvicorn_access",))
+    assert (source.records, source.lines.unparsed if source.lines else None) == (41, 0)
+    assert anything.BARE in source.limits
+    assert evidence["routes"]["n"].sum() == 40
+    assert evidence["failed"]["status"].to_list() == [500]
+    assert evidence["hits"]["signature"].to_list() == [
+        "http.server-error",
+        "sqlalchemy.queuepool-timeout",
+    ]
+
+
+def test_times_before_lines_of_no_known_format_stay(tmp_path: Path) -> None:
+    source = read(
+        tmp_path, "2026-11-29T12:14:31Z job 81 failed\n2026-11-29T12:14:32Z job 82 done\n" * 9
+    ).sources[0]
+
+    assert source.transport == "text_dated"
+
+
 def test_text_without_times(tmp_path: Path) -> None:
     """What has no time is read and counted, and placed nowhere."""
     evidence = read(tmp_path, f"worker started\n{POOL}\n  at x\n" * 3)
@@ -97,10 +126,7 @@ def test_any_known_format_comes_first() -> None:
     """The last resort never competes: its score is below what any choice needs."""
     head = b"### 2026-11-29 12:14:31 one\n" * 9
 
-    assert (
-        max(formats.all_transports()[name].sniff(head) for name in ("text_dated", "text_undated"))
-        < plan.ENOUGH
-    )
+    assert max(formats.all_transports()[name].sniff(head) for name in plan.LAST) < plan.ENOUGH
 
 
 def test_a_document_is_no_log(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ TRANSPORTS = formats.all_transports()
 MESSAGES = formats.all_messages()
 MONITORS = formats.all_monitors()
 TEXT = {name: plug for name, plug in TRANSPORTS.items() if plug.samples and not plug.declined}
-LAST = frozenset({"text_dated", "text_undated"})
+LAST = frozenset({"text_dated", "text_stamped", "text_undated"})
 """Text of no known format: any line is one of theirs (tests/formats/test_anything.py)."""
 TIMED = {name: plug for name, plug in TEXT.items() if name not in LAST | {"docker_ps", "kubectl_ages"}}
 CUT = {name: plug for name, plug in TEXT.items() if plug.safe_cut is not None and name not in LAST}
