@@ -30,6 +30,11 @@ KINDS = {
     "kubelet.stopping": "stop", "kubelet.container-started": "started",
 }  # fmt: skip
 """Signature to kind of lifecycle event."""
+CONTAINER = "docker.container-event"
+ACTIONS = {"start": "started", "restart": "ready", "stop": "stopped", "oom": "oom"}
+"""Action of a container engine to kind; others begin and end nothing, but for those that depend on a code or a signal."""
+ASKED = ("2", "3", "15")
+"""Signals that ask a process to end: INT, QUIT, TERM."""
 VICTIM = "kernel.oom-killed"
 """A kernel's line that names the process which it ended, by its id and command."""
 PRINTED_US = 5_000_000
@@ -51,7 +56,7 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
         Lifecycle(
             row["ts"],
             subject(row["signature"], row["service"], row["ts"], json.loads(row["parameters"]), processes),
-            KINDS[row["signature"]],
+            kind_of(row["signature"], json.loads(row["parameters"])),
             row["signature"],
             Ref(row["source"], row["line"]),
         )
@@ -70,6 +75,20 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
     return Restarts(
         events, tuple(outage for service in services for outage in outages(service, ended)), pids, boots
     )
+
+
+def kind_of(signature: str, said: dict[str, str | None]) -> str:
+    """Return what kind of event a line tells of; a container's depends on what was done, with which code or signal."""
+    if signature != CONTAINER:
+        return KINDS[signature]
+    action, attributes = said.get("action") or "", said.get("attrs") or ""
+    told = dict(part.partition("=")[::2] for part in attributes.split(", "))
+    if action in ("die", "died"):
+        return "stopped" if told.get("exitCode", told.get("containerExitCode")) == "0" else "exited"
+    if action == "kill":
+        signal = told.get("signal", "")
+        return "stop" if signal in ASKED else "killed" if signal == "9" else KINDS[signature]
+    return ACTIONS.get(action, KINDS[signature])
 
 
 def subject(

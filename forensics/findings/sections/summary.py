@@ -35,18 +35,21 @@ if TYPE_CHECKING:
     from forensics.model.source import Ref
 
 CAUSES = (
+    "out_of_memory",
+    "resource_exhausted",
+    "host_rebooted",
+    "host_frozen_or_clock_jump",
     "db_slots_exhausted",
     "db_slow_or_locked",
     "redis_failed",
     "service_restarted",
-    "out_of_memory",
     "db_down",
-    "resource_exhausted",
-    "host_rebooted",
-    "host_frozen_or_clock_jump",
     "gateway_failed",
 )
-"""What is named as the mechanism where no pool ran out and nothing stood still: what is confirmed first."""
+"""What is named as the mechanism where no pool ran out and nothing stood still, what others stand on first: what is confirmed before what is
+supported."""
+NAMED = 2
+"""Confirmed verdicts that the summary names: a full disk, and the server that it brought down."""
 TOLD = 2
 """Kinds of events that a summary without an incident names."""
 SCENERY = (
@@ -247,9 +250,14 @@ def summary_holder(signals: Signals, *, pool: bool) -> Finding | None:
 def summary_verdict(verdicts: dict[str, Judgement]) -> Iterator[Finding]:
     """Say the surest cause where nothing more special is told."""
     told = [verdicts[name] for name in CAUSES]
+    found: list[Finding] = []
     for verdict in (Verdict.CONFIRMED, Verdict.SUPPORTED):
         for judgement in told:
             if judgement.verdict is verdict:
                 grade = Grade.VERIFIED if verdict is Verdict.CONFIRMED else Grade.INFERRED
-                yield Finding(f"why.{judgement.why}", "summary", grade, judgement.values, judgement.supports)
-                return
+                found.append(
+                    Finding(f"why.{judgement.why}", "summary", grade, judgement.values, judgement.supports)
+                )
+        if found:
+            yield from found[: NAMED if verdict is Verdict.CONFIRMED else 1]
+            return

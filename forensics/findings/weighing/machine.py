@@ -163,11 +163,16 @@ def kept_beat(signals: Signals) -> Iterator[Sign]:
 
 
 def resource_exhausted(signals: Signals) -> Iterator[Sign]:
-    """Texts of disk, file and connection tracking limits."""
+    """Texts of disk, file and connection tracking limits: what two services say independently, or the kernel, is so."""
     rows = signals.hits(families=("disk", "resource", "network"))
     if rows.height:
-        make = witness if rows.height >= MANY else hint
-        yield make("resource.text", {"n": rows.height}, signals.refs(rows))
+        services = sorted(set(rows["service"].drop_nulls()))
+        kinds = rows.group_by("signature").agg(n=pl.len()).sort(["n", "signature"], descending=[True, False])
+        told = [signals.known.signatures[name] for name in kinds["signature"]]
+        sure = len(services) > 1 or any(one.side == "kernel" for one in told)
+        make = direct if sure else witness if rows.height >= MANY else hint
+        said = {"n": rows.height, "titles": [one.title for one in told[:2]], "services": services[:3]}
+        yield make("resource.text", said, signals.refs(rows))
     if signals.kernel_ref:
         yield covered("resource.none", {}, (signals.kernel_ref,))
     yield question("kernel.unknown")
