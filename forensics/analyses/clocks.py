@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.model.facts import ClockOffset, Clocks, Facts, Lag, Probes
-from forensics.model.frames import least, most
+from forensics.model.frames import DATABASE_LOGS, least, most
 from forensics.model.plug import Analysis
 from forensics.model.schema import TOLD
 from forensics.model.source import Ref
@@ -84,7 +84,10 @@ def clocks(evidence: Evidence, known: Known, facts: Facts) -> Clocks:
     del known
     counted = [source.index for source in evidence.sources if source.copy_of is None]
     requests = by_source(counted, [(evidence["arrivals"], TOLD["arrivals"])])
-    calls = by_source(counted, [(evidence[name], pl.col("op")) for name in ("calls", "quick_calls")])
+    # What a database's own log states the length of are its statements and waits: nobody was called.
+    servers = evidence["formats"].filter(pl.col("format").str.contains(DATABASE_LOGS))["source"].unique()
+    callers = [index for index in counted if index not in set(servers)]
+    calls = by_source(callers, [(evidence[name], pl.col("op")) for name in ("calls", "quick_calls")])
     found: dict[tuple[int, int], ClockOffset] = {}
     for one, other in combinations(requests, 2):
         keep(found, by_words("requests", one, other))

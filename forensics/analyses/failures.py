@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.model.facts import Continuity, Coverage, Facts, FailureGroup, Failures, Losses, Undated
-from forensics.model.frames import least, middle, most
+from forensics.model.frames import DATABASE_LOGS, least, middle, most
 from forensics.model.plug import Analysis
 from forensics.model.signature import LIMITS
 from forensics.model.source import Ref
@@ -61,8 +61,6 @@ STREAM = ["source", "service", "pid", "signature"]
 MONITOR_LOGS = ("uptime_kuma_log",)
 """Formats of a monitor's own log: a failure in it is the monitor's (its database, its network), not one of what it watches."""
 MONITOR = "monitor"
-DATABASE_LOGS = r"^(?:postgres|pgbouncer|mysql|mariadb|redis|mongodb)"
-"""How the formats of database servers' own logs, and the signatures of their texts, are called."""
 DATABASES = re.compile(DATABASE_LOGS)
 COLUMNS = {
     "service": pl.String, "signature": pl.String, "family": pl.String, "side": pl.String, "ts": pl.Int64, "began": pl.Int64,

@@ -147,6 +147,25 @@ class HolderSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueHead:
+    """The first session that waited for a lock which excludes all others (ACCESS EXCLUSIVE), before sessions that wanted less.
+
+    PostgreSQL grants no lock past a waiter that conflicts with it (src/backend/storage/lmgr/README, "Lock Manager Internal Locking").
+    """
+
+    pid: str
+    mode: str
+    began: int
+    statement: str | None
+    """How its statement begins, where a line says so."""
+    peer: str | None
+    """Whose session it was: ``user@database``."""
+    cancelled: int | None
+    """When its statement was cancelled."""
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
 class LockGroup:
     """Sessions that waited for locks of one holder."""
 
@@ -173,6 +192,14 @@ class LockGroup:
     """In the order in which they began."""
     seen: tuple[HolderSeen, ...] = ()
     """The holders that the nearest snapshot lists."""
+    kinds: tuple[tuple[str, int], ...] = ()
+    """Modes of the locks, with how many sessions waited for each, most first; with the object where there are several."""
+    object: str | None = None
+    """What all of them are on, None where they are on several objects."""
+    holder_lines: int = 0
+    """Lines of the holder in the server's log, of whatever kind."""
+    head: QueueHead | None = None
+    """Who waited for a lock that excludes all others, so that later requests had to wait behind it."""
 
     @property
     def application(self) -> str | None:

@@ -33,6 +33,10 @@ def mean(column: pl.Series) -> float | None:
     return cast("float | None", column.mean())
 
 
+DATABASE_LOGS = r"^(?:postgres|pgbouncer|mysql|mariadb|redis|mongodb)"
+"""How the formats of database servers' own logs, and the signatures of their texts, are called."""
+
+
 def passing(formats: pl.DataFrame) -> pl.Series:
     """Return the services that pass requests on, by the formats of their lines (a frame with service and format)."""
     return formats.filter(pl.col("format").is_in(list(PROXIES)))["service"].drop_nulls().unique()

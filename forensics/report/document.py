@@ -541,7 +541,7 @@ class Builder(Drawn):
                 "kind": row.kind,
                 "service": row.service,
                 "text": self.words.say(row.key, row.values)
-                + (self.words.say("row.unsure", {}) if row.values.get("unsure") else ""),
+                + (f" {self.words.say('row.unsure', {})}" if row.values.get("unsure") else ""),
                 "grade": row.grade.value,
                 "evidence": self.places(row.refs),
             }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from forensics import pipeline
-from forensics.model.facts import Locks
+from forensics.model.facts import Clocks, Locks
 from forensics.pipeline import Options
 from forensics.report.statements import Statements
 
@@ -151,3 +151,61 @@ def test_it_is_told_in_both_languages(tmp_path: Path, lang: str, at: str, said: 
     assert said in Statements(lang, "UTC").say("mechanism.locks", values)
     held = Statements("en", "UTC").say("summary.locks", values | {"pool": False})
     assert ("process 50 of shop-jobs held" in held) == (at == "12:00:20")
+
+
+QUEUE = """\
+2026-11-29 12:00:01.100 UTC [71] migrator@shop LOG:  process 71 still waiting for AccessExclusiveLock on relation 16501 of database 16384 after 1000.100 ms
+2026-11-29 12:00:01.100 UTC [71] migrator@shop DETAIL:  Process holding the lock: 69. Wait queue: 71.
+2026-11-29 12:00:01.100 UTC [71] migrator@shop STATEMENT:  ALTER TABLE orders ADD COLUMN note text
+2026-11-29 12:00:08.100 UTC [80] shop@shop LOG:  process 80 still waiting for AccessShareLock on relation 16501 of database 16384 after 1000.100 ms
+2026-11-29 12:00:08.100 UTC [80] shop@shop DETAIL:  Process holding the lock: 69. Wait queue: 71, 80.
+2026-11-29 12:00:08.100 UTC [80] shop@shop STATEMENT:  SELECT total FROM orders WHERE id = $1
+2026-11-29 12:00:09.100 UTC [81] shop@shop LOG:  process 81 still waiting for AccessShareLock on relation 16501 of database 16384 after 1000.100 ms
+2026-11-29 12:00:09.100 UTC [81] shop@shop DETAIL:  Process holding the lock: 69. Wait queue: 71, 80, 81.
+2026-11-29 12:00:30.000 UTC [71] migrator@shop ERROR:  canceling statement due to user request
+2026-11-29 12:00:30.000 UTC [71] migrator@shop STATEMENT:  ALTER TABLE orders ADD COLUMN note text
+2026-11-29 12:00:45.000 UTC [69] analytics@shop LOG:  duration: 812.000 ms
+"""
+
+
+def test_the_head_of_a_queue_is_told_with_its_statement(tmp_path: Path) -> None:
+    """Who asks for a lock that excludes all others makes those wait that ask later, whoever holds it."""
+    (tmp_path / "postgresql.log").write_text(QUEUE, encoding="utf-8")
+    (group,) = groups(tmp_path)
+    assert group.head is not None
+
+    assert (group.head.pid, group.head.mode, group.head.statement, group.head.peer) == (
+        "71", "AccessExclusiveLock", "ALTER TABLE orders", "migrator@shop",
+    )  # fmt: skip
+    assert (
+        dt.datetime.fromtimestamp((group.head.cancelled or 0) / 1e6, dt.UTC).isoformat()
+        == "2026-11-29T12:00:30+00:00"
+    )
+    assert group.kinds == (("AccessShareLock", 2), ("AccessExclusiveLock", 1))
+    assert (group.object, group.holder_lines) == ("relation 16501 of database 16384", 1)
+
+
+def test_a_queue_of_one_mode_has_no_head(tmp_path: Path) -> None:
+    (tmp_path / "postgresql.log").write_text(LOG, encoding="utf-8")
+    (group,) = groups(tmp_path)
+
+    assert group.head is None
+    assert group.kinds == (("ShareLock", 2),)
+
+
+def test_waits_in_a_servers_log_are_no_calls_that_ended_elsewhere(tmp_path: Path) -> None:
+    """A line a second after a wait began, and a request that ends four seconds later, say nothing of two clocks."""
+    server, web = [], []
+    for n in range(30):
+        at = dt.datetime(2026, 11, 29, 12, 0, tzinfo=dt.UTC) + dt.timedelta(seconds=20 * n)
+        server.append(
+            f"{at:%Y-%m-%d %H:%M:%S}.000 UTC [{100 + n}] app@shop LOG:  process {100 + n} still waiting for ShareLock on transaction {n} after 1000.100 ms"
+        )
+        end = at + dt.timedelta(seconds=4, milliseconds=10)
+        web.append(
+            f'203.0.113.{n} - - [{end:%d/%b/%Y:%H:%M:%S} +0000] "GET /orders HTTP/1.1" 500 12 "-" "curl/8" 5.010'
+        )
+    (tmp_path / "postgresql.log").write_text("\n".join(server) + "\n", encoding="utf-8")
+    (tmp_path / "access.log").write_text("\n".join(web) + "\n", encoding="utf-8")
+
+    assert pipeline.investigate([str(tmp_path)], Options()).facts[Clocks].offsets == ()
