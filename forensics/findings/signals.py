@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -241,6 +241,11 @@ class Signals:
         """Is the window covered by a service's lines?"""
         cover = self.facts[Coverage].of(service)
         return cover is not None and cover.first <= self.window[0] and cover.last >= self.window[1]
+
+    def part_of(self, *services: str) -> dict[str, Any]:
+        """Return the first of some services that has lines, though they do not cover the window, as values of a statement."""
+        every = [cover for name in services if (cover := self.facts[Coverage].of(name))]
+        return {"part": every[0] if every else None}
 
     @cached_property
     def kernel_ref(self) -> Ref | None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SNAPSHOT = "pg_stat_activity"
 """Gauges made of snapshots, which people take at an instant of their choice and not at a beat."""
+SERVER_LOGS = (*POSTGRES_LOGS, "mysql_error")
+"""Formats of database servers' own logs."""
 DURATION = "postgres.duration"
 """Told of every statement, or of those over a threshold that the log does not state: only slow ones weigh."""
 LOGGED = ("postgres.lock-still-waiting", "postgres.lock-acquired", DURATION)
@@ -62,7 +64,7 @@ def db_slots_exhausted(signals: Signals) -> Iterator[Sign]:
     yield from sampled_slots(signals)
     yield from other_limit(signals)
     yield from clean_log(signals, "slots.log_clean")
-    yield question("slots.unknown")
+    yield question("slots.unknown", signals.part_of(*signals.services_in(*SERVER_LOGS)))
 
 
 def refusals(signals: Signals) -> Iterator[Sign]:
@@ -138,7 +140,9 @@ def db_slow_or_locked(signals: Signals) -> Iterator[Sign]:
             "durations": lines.filter(pl.col("signature") == DURATION).height,
         }
         yield question("slow.logged", said, signals.refs(lines, 2))
-    yield question("slow.log_settings" if logged else "slow.unknown")
+    yield question(
+        "slow.log_settings" if logged else "slow.unknown", signals.part_of(*signals.services_in(*SERVER_LOGS))
+    )
 
 
 def locked(signals: Signals) -> Iterator[Sign]:
@@ -221,7 +225,7 @@ def db_down(signals: Signals) -> Iterator[Sign]:
     if broken.height >= MANY:
         yield hint("db_down.clients", {"n": broken.height}, signals.refs(broken))
     yield from clean_log(signals, "db_down.log_clean")
-    yield question("db_down.unknown")
+    yield question("db_down.unknown", signals.part_of(*signals.services_in(*SERVER_LOGS)))
 
 
 def not_accepting(signals: Signals) -> tuple[int, int, tuple[Ref, ...]] | None:

@@ -106,7 +106,7 @@ def out_of_memory(signals: Signals) -> Iterator[Sign]:
         yield covered("oom.none", {}, (signals.kernel_ref,))
     if killed := by_master(signals):
         yield question("oom.master", {"n": len(killed)}, killed[:4])
-    yield question("kernel.unknown")
+    yield question("kernel.unknown", signals.part_of("kernel"))
 
 
 def by_master(signals: Signals) -> tuple[Ref, ...]:
@@ -175,4 +175,4 @@ def resource_exhausted(signals: Signals) -> Iterator[Sign]:
         yield make("resource.text", said, signals.refs(rows))
     if signals.kernel_ref:
         yield covered("resource.none", {}, (signals.kernel_ref,))
-    yield question("kernel.unknown")
+    yield question("kernel.unknown", signals.part_of("kernel"))

@@ -110,4 +110,4 @@ def gateway_failed(signals: Signals) -> Iterator[Sign]:
             last = signals.refs(lines.select("source", line="last_line").tail(1))
             said = {"service": cover.service, "lines": int(lines["n"].sum())}
             yield covered("gateway.alive", said, (*first, *last))
-    yield question("gateway.unknown")
+    yield question("gateway.unknown", signals.part_of(*gateways))
