@@ -204,9 +204,8 @@ def due_of(row: dict[str, Any], timeout: float | None, *, at_end: bool) -> Due:
         late = took is not None and timeout is not None and took > timeout * 1000
         answered = row["ts"] + (0 if at_end else round((took or 0) * 1000))
         return Due(row["ts"], "late" if late else "answered", answered, ref=ref(row))
-    return Due(
-        row["ts"], "blind" if row["status"] == "maintenance" else "failed", ref=ref(row), error=row["error"]
-    )
+    error = row["error"] or (f"HTTP {row['http_status']}" if row["http_status"] else None)
+    return Due(row["ts"], "blind" if row["status"] == "maintenance" else "failed", ref=ref(row), error=error)
 
 
 def stated_timeout(errors: pl.Series) -> float | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forensics.model import outcomes
 from forensics.model.facts import (
     Facts,
     Failures,
@@ -273,7 +274,11 @@ def probe_witness(silence: Silence, end: int, around: Scene) -> tuple[Witness | 
         grace = round((series.timeout_s or series.jitter_s) * SECOND) + MARGIN_US
         dues = series.dues[bisect_left(times, silence.start - grace) : bisect_left(times, end)]
         inside = [due for due in dues if silence.start + grace <= due.at < end - MARGIN_US]
-        bad = [due for due in dues if due.state in ("missed", "failed", "late")]
+        bad = [
+            due
+            for due in dues
+            if due.state in ("missed", "failed", "late") and outcomes.unanswered(due.state, due.error)
+        ]
         if inside:
             share = max(share, sum(due.state == "answered" for due in inside) / len(inside))
         if bad and (worst is None or len(bad) > worst.n):

@@ -58,14 +58,21 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
         for step in one.next_steps if verdict[one.id] in POSITIVE else ():
             if step.unless is None or verdict[step.unless] not in POSITIVE:
                 yield Action(step.key, unit, step.answers, step.value)
-    if signals.facts[Watch].gaps:
-        yield Action("act.dead_man", {}, ("alert.blind",), 2)
-    if signals.facts[Watch].detectability:
-        yield Action("act.probe_rule", {}, ("alert.detectability",), 4)
+    yield from of_monitors(signals)
     if signals.facts[Losses].items:
         yield Action(
             "act.rate_limit", {"service": signals.facts[Losses].items[0].service}, ("mechanism.loss",), 3
         )
+
+
+def of_monitors(signals: Signals) -> Iterator[Action]:
+    """Suggest what to change of what watches, and of the certificate that it sees."""
+    if signals.failed_checks["tls"]:
+        yield Action("act.certificate", {}, ("mechanism.probes",), 1)
+    if signals.facts[Watch].gaps:
+        yield Action("act.dead_man", {}, ("alert.blind",), 2)
+    if signals.facts[Watch].detectability:
+        yield Action("act.probe_rule", {}, ("alert.detectability",), 4)
 
 
 def limits(signals: Signals, slots: Verdict) -> Iterator[Action]:

@@ -91,8 +91,8 @@ def unknowns(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[OpenQ
 
 def relevant(signals: Signals, verdicts: dict[str, Judgement]) -> list[str]:
     """Return the hypotheses that bear on what was found, what matters most first; without a mechanism those that may be one."""
-    if signals.primary is None:
-        return []
+    if signals.primary is None or set(signals.failed_checks) == {"tls"}:
+        return []  # a certificate says itself what is wrong with it
     found = [one for one in load() if verdicts[one.id].verdict in POSITIVE and (one.raises or one.formats)]
     answered = asked_for(verdicts["service_restarted"])
     raised = dict.fromkeys(

@@ -242,6 +242,17 @@ class Signals:
         cover = self.facts[Coverage].of(service)
         return cover is not None and cover.first <= self.window[0] and cover.last >= self.window[1]
 
+    @cached_property
+    def failed_checks(self) -> Counter[str]:
+        """How the checks due in the window failed, by kind (:mod:`forensics.model.outcomes`)."""
+        lo, hi = self.window
+        return Counter(
+            due.outcome
+            for series in self.watchers()
+            for due in series.dues
+            if lo - SECOND <= due.at <= hi and due.state in ("missed", "failed", "late")
+        )
+
     def part_of(self, *services: str) -> dict[str, Any]:
         """Return the first of some services that has lines, though they do not cover the window, as values of a statement."""
         every = [cover for name in services if (cover := self.facts[Coverage].of(name))]

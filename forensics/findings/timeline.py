@@ -20,6 +20,7 @@ from forensics.model.facts import (
     Watch,
 )
 from forensics.model.finding import Grade, Moment
+from forensics.model.outcomes import UNANSWERED
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -154,7 +155,13 @@ def probes(signals: Signals) -> Iterator[Moment]:
                 "probe",
                 series.service,
                 key,
-                {"series": series.name, "error": due.error, "n": len(bad), "last": bad[-1].at},
+                {
+                    "series": series.name,
+                    "error": due.error,
+                    "n": len(bad),
+                    "last": bad[-1].at,
+                    "silent": all(one.outcome in UNANSWERED for one in bad),
+                },
                 Grade.VERIFIED if refs else Grade.DERIVED,
                 refs,
             )

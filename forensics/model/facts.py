@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from forensics.model import outcomes
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -558,6 +560,11 @@ class Due:
     rivals: tuple[int, ...] = ()
     ref: Ref | None = None
     error: str | None = None
+
+    @property
+    def outcome(self) -> str:
+        """How it failed, by its error: timeout, refused, tls, dns, http and others (:mod:`forensics.model.outcomes`)."""
+        return outcomes.outcome(self.state, self.error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,6 +23,7 @@ from forensics.findings.primary import (
 from forensics.findings.signals import SECOND, replica_of
 from forensics.model.facts import Failures, Losses, Restarts, Rhythms
 from forensics.model.finding import POSITIVE, Finding, Grade, Judgement, Verdict
+from forensics.model.outcomes import UNANSWERED
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
@@ -274,7 +276,15 @@ def probe_link(signals: Signals) -> Iterator[Finding]:
                 "mechanism.probes",
                 "mechanism",
                 Grade.VERIFIED,
-                {"series": series, "n": len(bad), "first": bad[0].at, "last": bad[-1].at},
+                {
+                    "series": series,
+                    "n": len(bad),
+                    "first": bad[0].at,
+                    "last": bad[-1].at,
+                    "kinds": Counter(due.outcome for due in bad).most_common(),
+                    "silent": all(due.outcome in UNANSWERED for due in bad),
+                    "error": next((due.error for due in bad if due.error), None),
+                },
                 refs[:4],
             )
             break

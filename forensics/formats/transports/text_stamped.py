@@ -10,17 +10,16 @@ from __future__ import annotations
 from functools import partial
 
 from forensics.formats import anything
-from forensics.formats.transports import text_dated
 from forensics.model.plug import Transport
 
-BEHIND = 0.9
-"""Factor that puts this behind dated text: only what follows the times decides for it."""
+LAST = 0.36
+"""Factor that puts this behind every format that fits, and behind dated text: only what follows the times decides for it."""
 
 PLUG = Transport(
     name="text_stamped",
     title="lines of known formats behind times",
     marks="whatever wrote the time means by it: mostly when the line was printed or read",
-    sniff=lambda head: BEHIND * text_dated.LAST * anything.share(head),
+    sniff=lambda head: LAST * anything.share(head),
     parse=partial(anything.parse, dated=True, bare=True),
     samples=(
         '2026-11-29T12:14:31Z INFO:     203.0.113.15:0 - "GET /api/presence HTTP/1.1" 200 OK',
