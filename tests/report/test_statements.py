@@ -40,8 +40,8 @@ def test_named_statements_exist(name: str) -> None:
 
 def test_one_line_is_no_lines() -> None:
     """Where there is one of a thing, its name is in the singular."""
-    assert "1 line about" in Statements("en", "UTC").say("why.oom.killed", {"n": 1})
-    assert "2 lines about" in Statements("en", "UTC").say("why.oom.killed", {"n": 2})
+    assert "1 line about" in Statements("en", "UTC").say("why.oom.killed", {"n": 1, "who": []})
+    assert "2 lines about" in Statements("en", "UTC").say("why.oom.killed", {"n": 2, "who": ["node"]})
 
 
 @pytest.mark.parametrize("language", texts.languages())
