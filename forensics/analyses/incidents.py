@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.model.digest import Evidence
+    from forensics.model.facts import Due
     from forensics.model.known import Known
 
 SECOND = 1_000_000
@@ -255,13 +256,20 @@ def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
                     end + grace,
                     series.service or series.name,
                     10.0 * len(run),
-                    run[0].ref,
-                    end_ref=run[-1].ref,
+                    run[0].ref or beside(series.dues, run[0], -1),
+                    end_ref=run[-1].ref or beside(series.dues, run[-1], 1),
                     ongoing=run[-1] is series.dues[-1] and last - end <= 2 * series.period_s * SECOND,
                     # Trouble begins between the last probe that was answered and the first that was not.
                     unstated=True,
                     kind="probe",
                 )
+
+
+def beside(dues: tuple[Due, ...], due: Due, step: int) -> Ref | None:
+    """Return the line of the probe before (-1) or after (1) one that left no line: between them it was due."""
+    at = dues.index(due)
+    near = reversed(dues[:at]) if step < 0 else dues[at + 1 :]
+    return next((one.ref for one in near if one.ref), None)
 
 
 def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
