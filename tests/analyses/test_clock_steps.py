@@ -33,7 +33,8 @@ def stepped(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "text", [f"chronyd[655]: {CHRONYD}", f"ntpd[655]: {NTPD}", f"ntpd[655]: 0.0.0.0 c61c 0c clock_step +{JUMP} s"]
+    "text",
+    [f"chronyd[655]: {CHRONYD}", f"ntpd[655]: {NTPD}", f"ntpd[655]: 0.0.0.0 c61c 0c clock_step +{JUMP} s"],
 )
 def test_a_gap_that_a_stated_step_explains_is_no_stall_and_no_missed_probe(
     think: Callable[..., Case], text: str
