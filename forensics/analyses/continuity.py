@@ -2,12 +2,13 @@
 
 A journal numbers its entries, and stamps each with the wall clock and with the monotonic clock of the boot (systemd
 docs/JOURNAL_FILE_FORMAT.md). A jump of one clock against the other is a clock that was set; a number that is missing is an entry
-that lies in another file, was filtered out of the export, or is lost.
+that lies in another file, was filtered out of the export, or is lost. A time service that sets the clock says so in any log.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -25,6 +26,11 @@ STEP_US = 1_000_000
 """Least difference between the clocks that is called a step."""
 DRIFT = 0.001
 """Share of a pause that the clocks may drift apart: twice the 500 ppm that the kernel slews at most."""
+STATED = ("chronyd.clock-stepped", "ntpd.time-reset", "ntpd.clock-step")
+"""Texts in which a time service says by how much it set the clock, forward where positive."""
+NEAR_US = 60_000_000
+"""A step that a line states and the one that the entries around it show lie so close together, and so do their lengths:"""
+ALIKE_S = 1.0
 WHOLE = 0.9
 """An export that has this share of the numbers in its span may be one of the whole journal; any other is filtered."""
 HOST = ("kernel", "systemd-journald", "init.scope")
@@ -38,7 +44,10 @@ def continuity(evidence: Evidence, known: Known, facts: Facts) -> Continuity:
     chain = evidence["chain"].filter(pl.col("source").is_in(counted))
     filtered, whole = split(chain.drop_nulls("seq_id"), evidence.sources)
     return Continuity(
-        steps=clock_steps(chain), holes=holes(whole), filtered=filtered, deletions=deletions(evidence["hits"])
+        steps=told(clock_steps(chain), stated_steps(evidence["hits"])),
+        holes=holes(whole),
+        filtered=filtered,
+        deletions=deletions(evidence["hits"]),
     )
 
 
@@ -85,6 +94,40 @@ def clock_steps(chain: pl.DataFrame) -> tuple[ClockStep, ...]:
         )
         for row in found.iter_rows(named=True)
     )
+
+
+def stated_steps(hits: pl.DataFrame) -> tuple[ClockStep, ...]:
+    """Return the steps that time services say they made, each once, however many exports show it."""
+    rows = hits.filter(pl.col("signature").is_in(STATED) & pl.col("ts").is_not_null())
+    by = pl.col("parameters").str.json_path_match("$.offset").cast(pl.Float64, strict=False)
+    made = (
+        rows.with_columns(by=by, near=pl.col("ts") // NEAR_US)
+        .filter(by.abs() * 1e6 > STEP_US)
+        .sort("ts", "source", "line")
+        .unique(["near", "by"], keep="first", maintain_order=True)
+    )
+    return tuple(
+        ClockStep(None, row["ts"], row["by"], (place,), place)
+        for row in made.iter_rows(named=True)
+        for place in [Ref(row["source"], row["line"])]
+    )
+
+
+def told(measured: tuple[ClockStep, ...], stated: tuple[ClockStep, ...]) -> tuple[ClockStep, ...]:
+    """Join the steps that entries show with the lines that state them; what is only stated is a step too."""
+    same = {
+        step: next(
+            (
+                one
+                for one in stated
+                if abs(one.at - step.at) <= NEAR_US and abs(one.jump_s - step.jump_s) <= ALIKE_S
+            ),
+            None,
+        )
+        for step in measured
+    }
+    joined = [replace(step, said=one.said) if one else step for step, one in same.items()]
+    return (*joined, *(one for one in stated if one not in same.values()))
 
 
 def split(chain: pl.DataFrame, sources: tuple[Source, ...]) -> tuple[tuple[Filtered, ...], pl.DataFrame]:

@@ -8,6 +8,7 @@ lone failure is no incident.
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.model.digest import Evidence
+    from forensics.model.facts import Due
     from forensics.model.known import Known
 
 SECOND = 1_000_000
@@ -59,6 +61,9 @@ CALLERS = ("webhook_delivery", "client_timeout", "client_connect", "client_reset
 """Families printed by the caller: their line comes long after, so only the begin of the call places trouble."""
 LONGEST_STOP_US = 10 * MINUTE
 """A stop that was asked for and lasts longer was meant to last."""
+ERROR_LOGS = {"nginx_error": "nginx_access", "apache_error": "nginx_access"}
+"""Logs that hold nothing but errors, so that they end with the last one; and the format of the log in which the same program goes on."""
+LOG_OF = re.compile(r"[-_.](?:access|error)$")
 ENDING = ("crash", "oom", "watchdog")
 
 
@@ -104,6 +109,8 @@ class Health:
     watched: tuple[Watched, ...]
     served: dict[str, pl.DataFrame]
     """Seconds with requests by service."""
+    kin: dict[str, set[str]]
+    """What else shows how a service fares: the access log of the program whose errors it is."""
 
 
 def health_of(evidence: Evidence, facts: Facts) -> Health:
@@ -120,7 +127,22 @@ def health_of(evidence: Evidence, facts: Facts) -> Health:
     )
     requests = evidence["seconds"].filter(pl.col("kind") == "request").sort("last_us")
     served = {str(service): part for (service,), part in requests.group_by("service") if service}
-    return Health(watched, served)
+    return Health(watched, served, kin_of(evidence["formats"]))
+
+
+def kin_of(formats: pl.DataFrame) -> dict[str, set[str]]:
+    """Return the services that are access logs of the program whose error log another is; of several, the one of the same name."""
+    found: dict[str, set[str]] = {}
+    for error, access in ERROR_LOGS.items():
+        of = {
+            name: set(formats.filter(pl.col("format") == name)["service"].drop_nulls())
+            for name in (error, access)
+        }
+        for service in of[error]:
+            others = of[access] - {service}
+            same = {other for other in others if LOG_OF.sub("", other) == LOG_OF.sub("", service)}
+            found.setdefault(service, set()).update(same or (others if len(others) == 1 else set()))
+    return found
 
 
 def incidents(evidence: Evidence, known: Known, facts: Facts) -> Incidents:
@@ -255,13 +277,20 @@ def probe_marks(facts: Facts, evidence: Evidence) -> Iterator[Mark]:
                     end + grace,
                     series.service or series.name,
                     10.0 * len(run),
-                    run[0].ref,
-                    end_ref=run[-1].ref,
+                    run[0].ref or beside(series.dues, run[0], -1),
+                    end_ref=run[-1].ref or beside(series.dues, run[-1], 1),
                     ongoing=run[-1] is series.dues[-1] and last - end <= 2 * series.period_s * SECOND,
                     # Trouble begins between the last probe that was answered and the first that was not.
                     unstated=True,
                     kind="probe",
                 )
+
+
+def beside(dues: tuple[Due, ...], due: Due, step: int) -> Ref | None:
+    """Return the line of the probe before (-1) or after (1) one that left no line: between them it was due."""
+    at = dues.index(due)
+    near = reversed(dues[:at]) if step < 0 else dues[at + 1 :]
+    return next((one.ref for one in near if one.ref), None)
 
 
 def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
@@ -308,6 +337,7 @@ def build(
     first = onset(cluster)
     latest = max(cluster, key=lambda mark: mark.end)
     names = {mark.service for mark in cluster}
+    names |= {other for name in names for other in health.kin.get(name, ())}
     recovered = recovery(
         max(mark.end for mark in cluster if not mark.ongoing)
         if any(not m.ongoing for m in cluster)
@@ -317,7 +347,7 @@ def build(
     )
     if early := ends_early(latest, names, facts) and not answered_again(first.start, latest.end, health):
         recovered = None
-    cut = log_ends(latest, facts)
+    cut = log_ends({latest.service, *health.kin.get(latest.service, ())}, latest, facts)
     ongoing = early or (
         recovered is None and (any(mark.ongoing for mark in cluster) or cut_off(latest, facts) or cut)
     )
@@ -379,14 +409,15 @@ def answered_again(start: int, end: int, health: Health) -> bool:
     )
 
 
-def log_ends(latest: Mark, facts: Facts) -> bool:
-    """Does the log of the service end amid its trouble, while other inputs go on?"""
-    cover, last = facts[Coverage].of(latest.service), facts[Coverage].last
+def log_ends(services: set[str], latest: Mark, facts: Facts) -> bool:
+    """Do the logs of the service end amid its trouble, while other inputs go on?"""
+    last = facts[Coverage].last
+    lasts = [cover.last for service in services if (cover := facts[Coverage].of(service))]
     return (
-        cover is not None
+        bool(lasts)
         and last is not None
-        and latest.end >= cover.last - 5 * SECOND
-        and last - cover.last >= STILL_ON_US / 3
+        and latest.end >= max(lasts) - 5 * SECOND
+        and last - max(lasts) >= STILL_ON_US / 3
     )
 
 

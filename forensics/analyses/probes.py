@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import Coverage, Due, Facts, LongRun, Losses, Probes, Restarts, Series
+from forensics.model.facts import Continuity, Coverage, Due, Facts, LongRun, Losses, Probes, Restarts, Series
 from forensics.model.frames import middle
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
@@ -47,6 +47,8 @@ ROUNDING = 700_000
 """A client's own timer and the way to the log move a gap by up to this much, in microseconds."""
 WHOLE_SECONDS = 1_100_000
 """Two stamps that were cut to whole seconds move the gap between them by up to one, and the client by the rest."""
+STAMP_US = 2 * SECOND
+"""Stamps cut to whole seconds place an arrival and a step of the clock no better than this."""
 JITTER = 0.025
 """A metronome's usual deviation, as a share of its period; people and page timers are less exact."""
 PRESENT = 0.5
@@ -80,6 +82,8 @@ class Surroundings:
     """When it was not there."""
     lost: list[tuple[int, int]]
     """When its lines are lost."""
+    skipped: tuple[tuple[int, int], ...]
+    """What the clock jumped over."""
 
 
 def probes(evidence: Evidence, known: Known, facts: Facts) -> Probes:
@@ -89,7 +93,7 @@ def probes(evidence: Evidence, known: Known, facts: Facts) -> Probes:
         for (name, _), part in evidence["beats"]
         .sort("monitor", "ts")
         .group_by("monitor", "source", maintain_order=True)
-        if (series := from_beats(str(name), part, evidence, known))
+        if (series := from_beats(str(name), part, evidence, known, facts[Continuity].skipped()))
     ]
     seen = from_arrivals(evidence, known, facts)
     return Probes((*own, *[without_blind(series, own) for series in told_apart(seen)]))
@@ -108,8 +112,10 @@ def told_apart(seen: list[Series]) -> list[Series]:
     ]
 
 
-def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) -> Series | None:
-    """Return the series of one monitor; each of its results was a due probe."""
+def from_beats(
+    name: str, part: pl.DataFrame, evidence: Evidence, known: Known, skipped: tuple[tuple[int, int], ...]
+) -> Series | None:
+    """Return the series of one monitor; each of its results was a due probe, and none was due while its clock jumped."""
     # A result that says neither yes nor no is none: it must not count as a failure.
     told = part.filter(pl.col("ts").is_not_null() & pl.col("status").is_not_null()).sort("ts")
     if told.height < (2 if told.height and told["period_s"][0] else FEWEST // 2):
@@ -124,7 +130,7 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
     hint = match_hint(known, name, None, period)
     timeout = (hint and hint.timeout_s) or told["timeout_s"][0] or stated_timeout(told["error"])
     jitter = median(abs(gap / SECOND - period) for gap in gaps)
-    holes, runs = unasked(told, period, stated=bool(stated))
+    holes, runs = unasked(told, period, skipped, stated=bool(stated))
     at_end = stamped_at_end(told)
     return Series(
         name=(hint and hint.name) or name, seen_by="monitor", service=None, period_s=round(period, 3), jitter_s=round(jitter, 3), timeout_s=timeout,
@@ -135,13 +141,13 @@ def from_beats(name: str, part: pl.DataFrame, evidence: Evidence, known: Known) 
 
 
 def unasked(
-    rows: pl.DataFrame, period: float, *, stated: bool
+    rows: pl.DataFrame, period: float, skipped: tuple[tuple[int, int], ...], *, stated: bool
 ) -> tuple[tuple[tuple[int, int, int, Ref, Ref], ...], tuple[LongRun, ...]]:
     """Return the spans in which a monitor has no results although some were due, and those that a long run of it fills.
 
     A span is the last before, the first after, how many are missing, and the lines of both.
     """
-    gaps = rows["ts"].diff().shift(-1)
+    gaps = rows.select(pl.col("ts").diff().shift(-1) - jumped(skipped)).to_series()
     usual = period * SECOND
     # The beat around a gap is never shorter than the usual one: most gaps are settled by that.
     wide = gaps >= (BLIND_FROM + 0.5) * usual
@@ -156,6 +162,16 @@ def unasked(
         if took:
             runs.append(LongRun(after["ts"], gaps[index] / SECOND, took / SECOND, ref(after)))
     return tuple(found), tuple(runs)
+
+
+def jumped(skipped: tuple[tuple[int, int], ...]) -> pl.Expr:
+    """Tell how much of the time up to the next result the clock jumped over: a result inside such a span has another clock."""
+    after = pl.col("ts").shift(-1)
+    spans = [
+        pl.when((pl.col("ts") <= lo + STAMP_US) & (after >= hi - STAMP_US)).then(hi - lo).otherwise(0)
+        for lo, hi in skipped
+    ]
+    return pl.sum_horizontal(*spans) if spans else pl.lit(0)
 
 
 def busy(before: dict[str, Any], after: dict[str, Any], beat: float) -> int:
@@ -363,7 +379,7 @@ def surroundings(evidence: Evidence, service: str, facts: Facts) -> Surroundings
     lasts = printed["last_us"].sort() if losses else printed["last_us"].clear()
     before = [lasts.search_sorted(at - ROUNDING, side="left") for at in losses]
     lost = [(lasts[index - 1] if index else at, at) for index, at in zip(before, losses, strict=True)]
-    return Surroundings(active, down, lost)
+    return Surroundings(active, down, lost, facts[Continuity].skipped())
 
 
 def classify(
@@ -371,13 +387,15 @@ def classify(
 ) -> tuple[tuple[Due, ...], tuple[tuple[int, int, int, Ref, Ref], ...]]:
     """Say what became of each due time between the first and the last arrival; most were answered on the beat."""
     regular = rows.with_row_index("row").filter(on_the_beat(rows["ts"], period, tolerance))
+    regular = regular.with_columns(jumped=jumped(around.skipped))
     dues: list[Due] = [answer(row) for row in regular.iter_rows(named=True)]
-    open_ = regular["ts"].diff().shift(-1) >= 1.5 * period
+    open_ = regular["ts"].diff().shift(-1) - regular["jumped"] >= 1.5 * period
     holes: list[tuple[int, int, int, Ref, Ref]] = []
     for index in open_.arg_true():
         a, b = regular.row(index, named=True), regular.row(index + 1, named=True)
-        length, count = b["ts"] - a["ts"], round((b["ts"] - a["ts"]) / period)
-        expected = [a["ts"] + round(length * step / count) for step in range(1, count)]
+        length = b["ts"] - a["ts"] - a["jumped"]
+        count = round(length / period)
+        expected = due_between(a["ts"], length, count, around.skipped if a["jumped"] else ())
         strays = rows[a["row"] + 1 : b["row"]].to_dicts()
         if not strays and (excused := unheard(expected, tolerance, around)):
             dues.extend(excused)
@@ -387,6 +405,14 @@ def classify(
         else:
             dues.extend(assign(expected, strays, period, tolerance))
     return tuple(sorted(dues, key=lambda due: due.at)), tuple(holes)
+
+
+def due_between(start: int, length: int, count: int, skipped: tuple[tuple[int, int], ...]) -> list[int]:
+    """Return when probes were due inside ``count`` beats; what the clock jumped over comes on top of their ``length``."""
+    dues = [start + round(length * step / count) for step in range(1, count)]
+    for lo, hi in sorted(skipped):
+        dues = [due + (hi - lo) if start <= lo + STAMP_US and due > lo else due for due in dues]
+    return dues
 
 
 def on_the_beat(times: pl.Series, period: float, tolerance: float) -> pl.Series:
@@ -521,5 +547,5 @@ PLUG = Analysis(
     question="Was every probe answered when it was due?",
     gives=Probes,
     run=probes,
-    needs=(Coverage, Losses, Restarts),
+    needs=(Continuity, Coverage, Losses, Restarts),
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.facts import Clocks, Coverage, Facts, Restarts, Silence, Silences
+from forensics.model.facts import Clocks, Continuity, Coverage, Facts, Restarts, Silence, Silences
 from forensics.model.frames import middle
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
@@ -46,6 +46,8 @@ CLOSELY_S = 1.5
 SLACK = 1e-3
 """Sums over millions of gains round by less than this."""
 BURST_US = 2 * SECOND
+STAMP_US = 2 * SECOND
+"""Stamps cut to whole seconds place a line and a step of the clock no better than this."""
 BUFFERS = 1.5
 """Lines that lay in a buffer leave gaps as long as they lay in it; a silence must be longer than this many."""
 
@@ -69,6 +71,7 @@ def silences(evidence: Evidence, known: Known, facts: Facts) -> Silences:
                 for item in facts[Restarts].outages
                 if item.service == service
             ]
+            outages += jumped(seconds, facts[Continuity].skipped())
             found.extend(
                 silence
                 for silence in of_service(str(service), seconds, part, outages, last or 0)
@@ -76,6 +79,17 @@ def silences(evidence: Evidence, known: Known, facts: Facts) -> Silences:
                 > BUFFERS * held.get(str(service), 0)
             )
     return Silences(tuple(sorted(found, key=lambda item: (item.start, item.service))))
+
+
+def jumped(seconds: pl.DataFrame, skipped: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+    """Return the spans that the clock of a service jumped over: one that prints inside such a span has another clock."""
+    return [
+        (lo, hi)
+        for lo, hi in skipped
+        if seconds.filter(
+            (pl.col("first_us") > lo + STAMP_US) & (pl.col("last_us") < hi - STAMP_US)
+        ).is_empty()
+    ]
 
 
 def of_service(
@@ -239,5 +253,5 @@ PLUG = Analysis(
     question="Where did a service print far fewer lines than its own rate predicts?",
     gives=Silences,
     run=silences,
-    needs=(Clocks, Coverage, Restarts),
+    needs=(Clocks, Continuity, Coverage, Restarts),
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from forensics.findings.alarms import alarms
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import Failures, Impact, Incidents, Probes
 from forensics.model.finding import Grade, Moment
@@ -23,9 +24,10 @@ FAULT = 500
 
 def edges(signals: Signals) -> Iterator[Moment]:
     """Yield the last healthy event before and the first after the primary incident, and the other incidents as one row each."""
+    false = {one.number for one in alarms(signals) if one.verdict == "false"}
     for number, item in enumerate(signals.facts[Incidents].items, start=1):
         if item is not signals.primary:
-            yield other(signals, number, item)
+            yield other(signals, number, item, false=number in false)
     incident = signals.primary
     if incident is None:
         return
@@ -37,14 +39,20 @@ def edges(signals: Signals) -> Iterator[Moment]:
     yield from probed(signals, incident) if seen else served(signals, incident)
 
 
-def other(signals: Signals, number: int, incident: Incident) -> Moment:
-    """Return the row of an incident that the report is not about."""
+def other(signals: Signals, number: int, incident: Incident, *, false: bool) -> Moment:
+    """Return the row of an incident that the report is not about; ``false``: a monitor's false alarm."""
     rows = signals.facts[Failures].rows.filter(
         pl.col("ts").is_between(incident.start, (incident.end or incident.start) + 5 * SECOND)
         & (~pl.col("family").is_in(["app_error", "http_error"]))
     )
     refs = tuple(ref for ref in (incident.start_ref, incident.end_ref) if ref)
-    values = {"number": number, "incident": incident, "n": int(rows["sure"].sum()), "most": rows.height}
+    values = {
+        "number": number,
+        "incident": incident,
+        "n": int(rows["sure"].sum()),
+        "most": rows.height,
+        "false": false,
+    }
     return Moment(incident.start, "incident", None, "row.incident", values, Grade.DERIVED, refs)
 
 

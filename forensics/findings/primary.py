@@ -22,8 +22,8 @@ BUCKET = 10 * SECOND
 
 
 def main_pool(signals: Signals) -> FailureGroup | None:
-    """Return the pool that failed over the longest time, not the one that failed most often in one burst."""
-    rows = signals.facts[Failures].rows.filter(pl.col("family") == POOL)
+    """Return the pool that failed over the longest time of the incident, not the one that failed most often in one burst."""
+    rows = signals.in_primary().filter(pl.col("family") == POOL)
     spread: dict[tuple[str, str], set[int]] = {}
     for service, signature, bucket in rows.select("service", "signature", pl.col("ts") // BUCKET).iter_rows():
         spread.setdefault((replica_of(service), signature), set()).add(bucket)
@@ -60,12 +60,9 @@ def called(signals: Signals, group: FailureGroup) -> dict[str, Any]:
 
 def in_window(signals: Signals, group: FailureGroup) -> pl.DataFrame:
     """Return the failures of a group in the primary window, those of all replicas of its service."""
-    lo, hi = signals.window
-    rows = signals.facts[Failures].rows
-    return rows.filter(
+    return signals.in_primary().filter(
         pl.col("service").is_in([other.service for other in replicas(signals, group)])
         & (pl.col("signature") == group.signature)
-        & (pl.col("ts").is_between(lo, hi + 5 * SECOND) | pl.col("began").is_between(lo, hi))
     )
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
+MARGIN = 5 * SECOND
+"""Failures are printed a moment after the trouble that they belong to."""
 DATABASE_FAMILIES = (
     "pool_exhaustion",
     "pool_leak",
@@ -173,27 +175,43 @@ class Signals:
         """Services that only take samples: their failures are a symptom."""
         return set(self.services_in("pool_gauge", "gauge_json"))
 
-    def groups(self, *families: str) -> list[FailureGroup]:
-        """Failure groups of some families; a monitor's own failures are none of a service."""
+    def groups(self, *families: str, window: bool = True) -> list[FailureGroup]:
+        """Failure groups of some families with a failure in the primary incident, where there is one; a monitor's own are none of a service."""
         return [
             group
             for group in self.facts[Failures].groups
-            if group.family in families and group.side != "monitor"
+            if group.family in families
+            and group.side != "monitor"
+            and (not window or self.primary is None or (group.service, group.signature) in self.failing)
         ]
 
-    def inside(self, *families: str, margin: int = 5 * SECOND) -> pl.DataFrame:
-        """Failures of some families inside any incident."""
-        rows = self.facts[Failures].rows.filter(pl.col("family").is_in(list(families)))
-        if not self.spans:
-            return rows.clear()
-        return rows.filter(
-            pl.any_horizontal(
-                [
-                    pl.col("ts").is_between(lo, hi + margin) | pl.col("began").is_between(lo, hi)
-                    for lo, hi in self.spans
-                ]
-            )
-        )
+    @cached_property
+    def failing(self) -> set[tuple[str, str]]:
+        """Services and signatures of the failures in the primary incident."""
+        return set(self.in_primary().select("service", "signature").unique().iter_rows())
+
+    def in_primary(self) -> pl.DataFrame:
+        """Failures in the primary incident, by their line or by when they began; all of them where there is no incident."""
+        rows, (lo, hi) = self.facts[Failures].rows, self.window
+        touching = pl.col("ts").is_between(lo, hi + MARGIN) | pl.col("began").is_between(lo, hi)
+        return rows.filter(touching) if self.primary else rows
+
+    def inside(self, *families: str) -> pl.DataFrame:
+        """Failures of some families inside the primary incident, none where there is no incident."""
+        rows = self.in_primary() if self.primary else self.facts[Failures].rows.clear()
+        return rows.filter(pl.col("family").is_in(list(families)))
+
+    def numbers(self, rows: pl.DataFrame) -> list[int]:
+        """Return the numbers of the other incidents in which some failures lie."""
+        return [
+            number
+            for number, item in enumerate(self.facts[Incidents].items, start=1)
+            if item is not self.primary
+            and rows.filter(
+                pl.col("ts").is_between(item.start, (item.end or self.window[1]) + MARGIN)
+                | pl.col("began").is_between(item.start, item.end or self.window[1])
+            ).height
+        ]
 
     def hits(self, *signatures: str, families: tuple[str, ...] = (), window: bool = True) -> pl.DataFrame:
         """Hits of signatures or families, in the window with a minute around it; those of unverified signatures last."""

@@ -13,6 +13,7 @@ from forensics.findings.edges import edges, near_primary
 from forensics.findings.signals import REPLICA, SECOND
 from forensics.model.facts import (
     Clocks,
+    Continuity,
     Failures,
     Probes,
     Restarts,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 MERGE_US = 20 * SECOND
 """Failures of one kind closer than this are one row."""
+STEP_NEAR = 5 * 60 * SECOND
+"""A clock that was set so shortly before or after the incident puts its times in doubt."""
 PROBE_ROWS = 4
 SERVER = ("postgres.shutdown-request", "postgres.previous-stop", "postgres.ready")
 """What tells when a database server took connections and when not."""
@@ -46,6 +49,7 @@ def timeline(signals: Signals) -> tuple[Moment, ...]:
         lifecycle(signals),
         server(signals),
         watch(signals),
+        clock(signals),
         known(signals),
         gauge(signals),
         activity.moments(signals),
@@ -250,6 +254,15 @@ def watch(signals: Signals) -> Iterator[Moment]:
     for gap in signals.facts[Watch].gaps:
         yield Moment(gap.start, "blind", None, "row.blind", {"gap": gap}, Grade.VERIFIED, gap.refs[:1])
         yield Moment(gap.end, "blind_end", None, "row.blind_end", {"gap": gap}, Grade.VERIFIED, gap.refs[1:2])
+
+
+def clock(signals: Signals) -> Iterator[Moment]:
+    """Yield the steps of the clock in or near the incident; all of them where there is none."""
+    lo, hi = signals.window
+    for step in signals.facts[Continuity].steps:
+        if signals.primary is None or lo - STEP_NEAR <= step.at <= hi + STEP_NEAR:
+            values = {"step": step, "before": step.before}
+            yield Moment(step.at, "clock", None, "row.clock", values, Grade.VERIFIED, step.refs[-1:])
 
 
 def known(signals: Signals) -> Iterator[Moment]:

@@ -387,13 +387,15 @@ class Losses:
 
 @dataclass(frozen=True, slots=True)
 class ClockStep:
-    """The wall clock jumped by ``jump_s`` against the monotonic one, seen first at ``at`` (by the new time)."""
+    """The wall clock was set by ``jump_s``, seen first at ``at`` (by the new time): it jumped against the monotonic one, or a program says so."""
 
-    boot: str
+    boot: str | None
     at: int
     jump_s: float
-    refs: tuple[Ref, Ref]
-    """The entry before and the one after."""
+    refs: tuple[Ref, ...]
+    """The entry before and the one after; of a step that is only stated, the line that says so."""
+    said: Ref | None = None
+    """The line in which a time service says so."""
 
     @property
     def before(self) -> int:
@@ -438,6 +440,10 @@ class Continuity:
     holes: tuple[Hole, ...]
     filtered: tuple[Filtered, ...]
     deletions: tuple[Deletion, ...] = ()
+
+    def skipped(self) -> tuple[tuple[int, int], ...]:
+        """Return the spans that the clock jumped over, from the old time to the new one: no time passed in them."""
+        return tuple((step.before, step.at) for step in self.steps if step.jump_s > 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ UNKNOWN = "\N{EN DASH}"
 BARRED = frozenset({"summary", "mechanism"})
 """Sections in which a mere clue has no place; it is shown among the clues instead."""
 STORY = (
-    ("healthy", "recovered", "wait", "alert", "late", "stop", "kill", "restart", "deploy"),
+    ("healthy", "recovered", "wait", "alert", "clock", "late", "stop", "kill", "restart", "deploy"),
     ("stall_end", "stall", "probe", "start", "exited", "timeout"),
     ("failures", "incident"),
     ("blind", "blind_end"),

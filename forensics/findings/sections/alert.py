@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from forensics.findings.alarms import alarms
 from forensics.findings.hypotheses import Wanted
 from forensics.findings.needs import needs_of
 from forensics.findings.primary import edge_refs
@@ -14,19 +15,28 @@ from forensics.model.finding import Finding, Grade
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from forensics.findings.alarms import Alarm
     from forensics.findings.signals import Signals
     from forensics.model.facts import Detectability, Series
 
 SETTINGS = Wanted("the monitor's timeout and rule", fetch="monitor")
 """What tells the shortest freeze that a monitor must see."""
 TIMES = "\N{MULTIPLICATION SIGN}"
+ALARMS = 4
+"""Alerts beside that of the incident that are told one by one."""
 GREEN = 2
 """Answered checks inside an incident from which one is said not to see it."""
 
 
 def alert(signals: Signals) -> Iterator[Finding]:
     """Replay the monitor's record: was the alert right, late or absent, and could it have seen this at all?"""
-    yield from raised(signals) if signals.primary else quiet_series(signals)
+    judged = alarms(signals)
+    false = any(one.primary and one.verdict == "false" for one in judged)
+    if signals.primary is None:
+        yield from quiet_series(signals)
+    elif not false:
+        yield from raised(signals)
+    yield from each_alarm(judged)
     for series in signals.facts[Probes].series:
         yield from late_answer(series)
         yield from long_run(series)
@@ -35,6 +45,23 @@ def alert(signals: Signals) -> Iterator[Finding]:
     for gap in signals.facts[Watch].gaps:
         yield Finding(f"alert.{gap.kind}", "alert", Grade.VERIFIED, {"gap": gap}, gap.refs[:2])
     yield from detectable(signals)
+
+
+def each_alarm(judged: tuple[Alarm, ...]) -> Iterator[Finding]:
+    """Tell what became of the other alerts, and of those that were false, each at its own time."""
+    told = [one for one in judged if one.verdict == "false"]
+    told += [one for one in judged if one.verdict != "false" and one.alerted and not one.primary]
+    for one in told[:ALARMS]:
+        if one.verdict == "false":
+            yield Finding(
+                "alert.false", "alert", Grade.INFERRED, {"at": one.at, "alarm": one}, one.refs, method="failed checks against the requests of users in the same minutes",
+                alternatives=("the way from the monitor to the service failed, which its users do not take",),
+            )  # fmt: skip
+        else:
+            yield Finding("alert.other", "alert", Grade.DERIVED, {"at": one.at, "alarm": one}, one.refs[:2])
+    if len(told) > ALARMS:
+        n = len(told) - ALARMS
+        yield Finding("alert.further", "alert", Grade.DERIVED, {"n": n}, told[ALARMS].refs[:1])
 
 
 def raised(signals: Signals) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.findings import activity, capacity, lock_waits
+from forensics.findings.alarms import alarms
 from forensics.findings.primary import (
     completed,
     coverage_refs,
@@ -90,6 +91,7 @@ def summary(
             **attempts(signals),
         }, (*edge_refs(incident), *found.attempt_refs[:1], *found.attempt_refs[1:][-1:]),
     )  # fmt: skip
+    yield from only_an_alarm(signals)
     causes = [*summary_cause(signals, verdicts), *activity.summary(signals)]
     yield from causes or lead(explained)
     gaps = [gap for gap in signals.facts[Watch].gaps if gap.inside or gap.overlapping]
@@ -158,6 +160,13 @@ def quiet(signals: Signals, *, stalled: bool) -> Iterator[Finding]:
         )
     elif records and first:
         yield Finding("summary.unassigned", "summary", Grade.VERIFIED, {"records": records}, (first,))
+
+
+def only_an_alarm(signals: Signals) -> Iterator[Finding]:
+    """Say it where a monitor's failed checks are all that there is of the incident, while users were served as always."""
+    for one in alarms(signals):
+        if one.primary and one.verdict == "false":
+            yield Finding("alert.false", "summary", Grade.INFERRED, {"at": one.at, "alarm": one}, one.refs)
 
 
 def seen_at_rest(signals: Signals, explained: tuple[Finding, ...]) -> Iterator[Finding]:

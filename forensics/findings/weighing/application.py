@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from forensics.findings import pooler
-from forensics.findings.primary import sum_max
+from forensics.findings.primary import stalls_in_window, sum_max
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.findings.weighing.scale import (
     Bearing,
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
+    from forensics.model.facts import FailureGroup
 
 POOLER_LIMITS = ("pgbouncer.client-limit",)
 """Refusals of a pooler for a limit of its own: the server behind it need not be full."""
@@ -37,21 +41,7 @@ TWICE = 2
 
 def app_pool_exhausted(signals: Signals) -> Iterator[Sign]:
     """The pool's own error text is direct evidence."""
-    groups = [
-        *signals.groups("pool_exhaustion"),
-        *(g for g in signals.groups("server_limit") if g.signature in POOLER_LIMITS),
-    ]
-    if groups:
-        best = max(groups, key=lambda group: (group.verified, group.failures))
-        sure = best.verified and best.failures + (best.failures_max or 0) >= TWICE
-        said = {
-            "group": best,
-            "groups": len(groups),
-            "n": sum(group.failures for group in groups),
-            "most": sum_max(groups),
-            "services": len({group.service for group in groups}),
-        }
-        yield (direct if sure else witness)("pool.text", said, best.refs[:4])
+    yield from said_empty(signals)
     if (shown := pooler.inside(signals)) or pooler.queued(signals):
         stats = pooler.queued(signals)
         most, period = next(iter(stats), (None, None))
@@ -62,6 +52,59 @@ def app_pool_exhausted(signals: Signals) -> Iterator[Sign]:
         told = {"service": signals.unit, "lines": cover.lines}
         yield covered("pool.none", told, (cover.first_ref, cover.last_ref))
     yield question("no_log", {"service": signals.unit})
+
+
+def texts_of_pools(signals: Signals, *, window: bool) -> list[FailureGroup]:
+    """Return the failures that say themselves that a pool ran out: those of the primary incident, or all."""
+    limits = signals.groups("server_limit", window=window)
+    return [
+        *signals.groups("pool_exhaustion", window=window),
+        *(group for group in limits if group.signature in POOLER_LIMITS),
+    ]
+
+
+def said_empty(signals: Signals) -> Iterator[Sign]:
+    """Count the texts of pools in the primary incident; those of another one are told as such, and where their log covers this one it would show it."""
+    counted = {
+        (service, signature): (sure, rows)
+        for service, signature, sure, rows in signals.in_primary()
+        .group_by("service", "signature")
+        .agg(sure=pl.col("sure").sum(), rows=pl.len())
+        .iter_rows()
+    }
+    if groups := texts_of_pools(signals, window=True):
+        inside = [
+            replace(
+                group,
+                failures=sure,
+                failures_max=rows if group.failures_max is not None else None,
+            )
+            for group in groups
+            for sure, rows in [counted[group.service, group.signature]]
+        ]
+        best = max(inside, key=lambda group: (group.verified, group.failures))
+        rows = signals.in_primary().filter(
+            (pl.col("service") == best.service) & (pl.col("signature") == best.signature)
+        )
+        certain = best.verified and best.failures + (best.failures_max or 0) >= TWICE
+        said = {
+            "group": best,
+            "groups": len(inside),
+            "n": sum(group.failures for group in inside),
+            "most": sum_max(inside),
+            "services": len({group.service for group in inside}),
+        }
+        yield (direct if certain else witness)(
+            "pool.text", said, signals.refs(rows.sort("ts", "source", "line"))
+        )
+        return
+    if others := texts_of_pools(signals, window=False):
+        best = max(others, key=lambda group: (group.verified, group.failures))
+        rows = signals.facts[Failures].rows.filter(
+            (pl.col("service") == best.service) & (pl.col("signature") == best.signature)
+        )
+        said = {"group": best, "incidents": signals.numbers(rows)}
+        yield (covered if signals.covers(best.service) else question)("pool.elsewhere", said, best.refs[:4])
 
 
 def process_stalled(signals: Signals) -> Iterator[Sign]:
@@ -80,14 +123,24 @@ def process_stalled(signals: Signals) -> Iterator[Sign]:
 
 def witnessed_stall(signals: Signals) -> Iterator[Sign]:
     """Silences that independent kinds of work bear out."""
-    stalls = signals.facts[Stalls].items
+    stalls = stalls_in_window(signals)
     if not stalls:
+        yield from stalled_elsewhere(signals)
         return
     kinds = {witness.kind for stall in stalls for witness in stall.witnesses}
     refs = tuple(ref for stall in stalls for witness in stall.witnesses for ref in witness.refs[:2])
     longest = max(stalls, key=lambda stall: (stall.end or signals.window[1]) - stall.start)
     said = {"stall": longest, "kinds": sorted(kinds), "n": len(stalls), "last": signals.window[1]}
     yield witness("stall.witnesses", said, refs[:8])
+
+
+def stalled_elsewhere(signals: Signals) -> Iterator[Sign]:
+    """Stalls outside the primary incident say nothing of it; the log that shows them covers it, or does not."""
+    if others := signals.facts[Stalls].items:
+        longest = max(others, key=lambda stall: (stall.end or stall.start) - stall.start)
+        said = {"stall": longest, "n": len(others)}
+        make = covered if signals.covers(longest.service) else question
+        yield make("stall.elsewhere", said, (longest.silence.before,))
 
 
 def said_stalled(signals: Signals) -> Iterator[Sign]:

@@ -138,7 +138,11 @@ def host_frozen_or_clock_jump(signals: Signals) -> Iterator[Sign]:
     steps = [step for step in signals.facts[Continuity].steps if lo - EDGE <= step.at <= hi + EDGE]
     if steps:
         widest = max(steps, key=lambda step: abs(step.jump_s))
-        yield direct("host.step", {"step": widest, "before": widest.before}, widest.refs)
+        yield direct(
+            "host.step",
+            {"step": widest, "before": widest.before},
+            (*([widest.said] if widest.said else []), *widest.refs),
+        )
     rows = signals.hits(families=("host_freeze", "clock")).filter(~pl.col("signature").is_in(NO_JUMP))
     if rows.height:
         yield hint("host.text", {"n": rows.height}, signals.refs(rows))

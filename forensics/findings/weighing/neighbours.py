@@ -8,7 +8,7 @@ import polars as pl
 
 from forensics.findings.signals import GATEWAYS, MINUTE, SECOND
 from forensics.findings.weighing.scale import MANY, Sign, covered, direct, explained, hint, question, witness
-from forensics.model.facts import Coverage
+from forensics.model.facts import Coverage, Failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,11 +31,11 @@ def redis_failed(signals: Signals) -> Iterator[Sign]:
     rows = signals.inside(*REDIS)
     yield from client_timeouts(signals, rows)
     yield from counted_timeouts(signals)
-    everywhere = sum(group.failures for group in signals.groups(*REDIS))
-    if everywhere and not rows.height:
-        yield explained(
-            "redis.background", {"n": everywhere}, signals.groups(*REDIS)[0].refs[:3], outweighs=0
-        )
+    every = signals.groups(*REDIS, window=False)
+    if every and not rows.height:
+        elsewhere = signals.numbers(signals.facts[Failures].rows.filter(pl.col("family").is_in(list(REDIS))))
+        said = {"n": sum(group.failures for group in every), "incidents": elsewhere}
+        yield explained("redis.background", said, every[0].refs[:3], outweighs=0)
     if cover := signals.facts[Coverage].of(signals.unit):
         yield covered("redis.none", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
     yield question("no_log", {"service": signals.unit})

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
+from forensics.findings.alarms import alarms
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.findings.weighing.scale import Sign, covered, direct, disproof, hint, hole, question, witness
 from forensics.model.facts import Continuity, Coverage, Failures, Losses, Watch
@@ -27,9 +28,9 @@ AROUND_S = 600
 
 def monitor_false_alarm(signals: Signals) -> Iterator[Sign]:
     """An alert inside an incident that other sources show was right."""
-    yield from alerts_weighed(signals)
     yield from own_failures(signals)
     yield from targets_together(signals)
+    yield from alerts_weighed(signals)
     yield from checks_borne_out(signals)
     if watched := monitors(signals):
         refs = tuple(due.ref for due in (watched[0].dues[0], watched[0].dues[-1]) if due.ref)
@@ -43,12 +44,16 @@ def monitors(signals: Signals) -> list[Series]:
 
 
 def alerts_weighed(signals: Signals) -> Iterator[Sign]:
-    """An alert in an incident was right, whatever else failed; one without any incident stands alone."""
+    """Each alert at its own time: one that others bear out was right; one while users were served as always was false; one without any incident stands alone."""
     alerts = [alert for alert in signals.facts[Watch].alerts if alert.state == "down"]
-    lo, hi = signals.window
-    near = [alert for alert in alerts if signals.spans and lo <= alert.at <= hi + 10 * MINUTE]
-    if near:
-        yield disproof("alarm.right", {"at": near[0].at}, (near[0].ref,), outweighs=3)
+    judged = alarms(signals)
+    false = [one for one in judged if one.verdict == "false"]
+    right = next((one for one in judged if one.primary and one.alerted and one.verdict != "false"), None)
+    if false:
+        said = {"alarm": false[0], "n": len(false), "right": right.at if right else None}
+        yield witness("alarm.false", said, false[0].refs)
+    elif right:
+        yield disproof("alarm.right", {"at": right.at}, right.refs[:1], outweighs=3)
     if alerts and not signals.spans:
         yield hint("alarm.alone", {"n": len(alerts)}, tuple(alert.ref for alert in alerts)[:3])
 
