@@ -64,7 +64,7 @@ LONGEST_STOP_US = 10 * MINUTE
 ERROR_LOGS = {"nginx_error": "nginx_access", "apache_error": "nginx_access"}
 """Logs that hold nothing but errors, so that they end with the last one; and the format of the log in which the same program goes on."""
 LOG_OF = re.compile(r"[-_.](?:access|error)$")
-ENDING = ("crash", "oom", "watchdog")
+ENDING = ("crash", "killed", "loop", "oom", "watchdog")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ after a stop timeout is the end of a requested stop, not an out-of-memory kill.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -27,9 +28,10 @@ KINDS = {
     "kernel.boot": "boot", "journalctl.boot-marker": "boot", "journalctl.boot-marker-old": "boot", "systemd.startup-finished": "boot",
     "gunicorn.worker-sigkill": "worker", "gunicorn.worker-ended": "worker", "uvicorn.child-died": "worker",
     "uvicorn.startup-failed": "failed", "uvicorn.startup-complete": "ready", "n8n.ready": "ready", "docker.container-event": "container", "process.stop-signal": "stop", "kubelet.restart-by-probe": "unhealthy",
-    "kubelet.stopping": "stop", "kubelet.container-started": "started",
+    "kubelet.stopping": "stop", "kubelet.container-started": "started", "kubelet.back-off": "failed",
 }  # fmt: skip
 """Signature to kind of lifecycle event."""
+SECOND = 1_000_000
 CONTAINER = "docker.container-event"
 ACTIONS = {"start": "started", "restart": "ready", "stop": "stopped", "oom": "oom"}
 """Action of a container engine to kind; others begin and end nothing, but for those that depend on a code or a signal."""
@@ -39,6 +41,8 @@ VICTIM = "kernel.oom-killed"
 """A kernel's line that names the process which it ended, by its id and command."""
 PRINTED_US = 5_000_000
 """A process prints nothing later than this after its kill: what it wrote may still lie in a pipe."""
+QUICK_US = 15_000_000
+"""What ends so soon after its start was not back: systemd starts a service again after 0.1 s, an engine after 0.1 to 12.8 s."""
 BEGINS = ("started", "ready")
 ENDS = ("stop", "exited", "failed", "killed", "oom", "watchdog", "stopped", "unhealthy")
 
@@ -68,7 +72,11 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
     }
     boots = tuple(dict.fromkeys(processes.filter(pl.col("boot").is_not_null()).sort("first_us")["boot"]))
     # Of a process that belongs to no service of the inputs nobody can say whether it came back.
-    ended = [event for event in events if event.text != VICTIM or event.service in pids]
+    ended = [
+        event
+        for event in events
+        if event.text != VICTIM or (event.service in pids and not lived_on(event, processes))
+    ]
     ended += [begin for event in ended if event.text == VICTIM and (begin := next_process(event, processes))]
     ended.sort(key=lambda event: event.at)
     services = sorted({event.service for event in ended})
@@ -79,6 +87,8 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
 
 def kind_of(signature: str, said: dict[str, str | None]) -> str:
     """Return what kind of event a line tells of; a container's depends on what was done, with which code or signal."""
+    if signature == "systemd.main-exited" and said.get("code") in ("killed", "dumped"):
+        return "killed"
     if signature != CONTAINER:
         return KINDS[signature]
     action, attributes = said.get("action") or "", said.get("attrs") or ""
@@ -112,14 +122,30 @@ def subject(
     return service or "host"
 
 
+def lived_on(killed: Lifecycle, processes: pl.DataFrame) -> bool:
+    """Did another process of the service print before and after the kill? Then a worker ended, and not the service."""
+    mine = processes.filter(pl.col("service") == killed.service)
+    return bool(mine.filter((pl.col("first_us") < killed.at) & (pl.col("last_us") > killed.at)).height)
+
+
 def next_process(killed: Lifecycle, processes: pl.DataFrame) -> Lifecycle | None:
     """Return the first line of the process that took the place of one that the kernel ended, None where none did."""
-    later = processes.filter((pl.col("service") == killed.service) & (pl.col("first_us") > killed.at))
+    # A log of whole seconds stamps the next process before the kill that the kernel places to the microsecond.
+    since = killed.at // SECOND * SECOND
+    later = processes.filter(
+        (pl.col("service") == killed.service)
+        & (pl.col("first_us") >= since)
+        & (pl.col("last_us") > killed.at)
+    )
     if not later.height:
         return None
     row = later.sort("first_us").row(0, named=True)
     return Lifecycle(
-        row["first_us"], killed.service, "ready", killed.text, Ref(row["source"], row["first_line"])
+        max(row["first_us"], killed.at),
+        killed.service,
+        "ready",
+        killed.text,
+        Ref(row["source"], row["first_line"]),
     )
 
 
@@ -137,7 +163,21 @@ def outages(service: str, events: list[Lifecycle]) -> list[Outage]:
         since = event.at if event.kind in BEGINS else since
     if open_:
         found.append(close(service, open_, None, since))
-    return found
+    return looped(found)
+
+
+def looped(found: list[Outage]) -> list[Outage]:
+    """Join outages between which the service was up for moments only: it ended right after each start."""
+    out: list[Outage] = []
+    for one in found:
+        before = out[-1] if out else None
+        if before is None or before.end is None or one.start - before.end > QUICK_US or one.asked:
+            out.append(one)
+            continue
+        out[-1] = replace(
+            before, end=one.end, reason="loop", refs=(*before.refs, *one.refs), failed_starts=before.failed_starts + 1,
+        )  # fmt: skip
+    return out
 
 
 def close(service: str, events: list[Lifecycle], begin: Lifecycle | None, since: int | None) -> Outage:
@@ -152,12 +192,15 @@ def close(service: str, events: list[Lifecycle], begin: Lifecycle | None, since:
         if "watchdog" in kinds
         else "unhealthy"
         if "unhealthy" in kinds
+        else "killed"
+        if "killed" in kinds
         else "crash"
-        if kinds & {"exited", "failed", "killed"}
+        if kinds & {"exited", "failed"}
         else "unknown"
     )
     refs = tuple(event.ref for event in events) + ((begin.ref,) if begin else ())
-    return Outage(service, events[0].at, begin.at if begin else None, reason, refs, since)
+    asked = events[0].kind == "stop"
+    return Outage(service, events[0].at, begin.at if begin else None, reason, refs, since, asked=asked)
 
 
 PLUG = Analysis(

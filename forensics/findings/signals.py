@@ -116,7 +116,8 @@ class Signals:
             ):
                 candidates[group.service] += group.failures
         for outage in self.facts[Restarts].outages:
-            candidates[outage.service] += 500
+            if outage.reason != "unknown":  # a job ends by itself
+                candidates[outage.service] += 500
         if candidates:
             return self.speaker(candidates)
         apps = [cover for cover in self.facts[Coverage].services if cover.service in self.applications]
@@ -354,11 +355,7 @@ class Signals:
         lo, hi = self.window
         rows = (
             self.evidence["processes"]
-            .filter(
-                (pl.col("service") == service)
-                & (pl.col("first_us") <= lo + 5 * SECOND)
-                & (pl.col("last_us") >= hi - 5 * SECOND)
-            )
+            .filter((pl.col("service") == service) & (pl.col("first_us") < lo) & (pl.col("last_us") > hi))
             .sort("first_us")
         )
         others = self.evidence["processes"].filter(

@@ -539,10 +539,17 @@ class Outage:
     start: int
     end: int | None
     reason: str
-    """deploy (stop was requested), crash, oom, watchdog or unknown."""
+    """deploy (stop was requested), crash, killed (by a signal that no line explains), loop, oom, watchdog, unhealthy or unknown.
+
+    A loop is a process that ended right after it had started, at least once more: none of those starts brought it back.
+    """
     refs: tuple[Ref, ...]
     since: int | None = None
     """When what ended had started, None where no line says so."""
+    failed_starts: int = 0
+    """Starts after which it ended at once."""
+    asked: bool = False
+    """Did it begin with a request to stop?"""
 
 
 @dataclass(frozen=True, slots=True)

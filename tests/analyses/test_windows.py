@@ -138,7 +138,7 @@ def test_outage_by_crash(think: Callable[..., Case]) -> None:
     case = think(api=logs.entries(rows))
     (outage,) = case.facts[Restarts].outages
 
-    assert outage.reason == "crash"
+    assert outage.reason == "killed"
     assert spans(case) == [(900, 959)]
 
 

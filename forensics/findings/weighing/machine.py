@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
+    from forensics.model.facts import Outage
 
 LOWEST_PID = 10
 """Process ids below this are those of a container's own numbering, which a restart repeats."""
@@ -34,6 +35,8 @@ KILLED_US = 10 * SECOND
 """A master kills a worker within seconds of its missed heartbeat."""
 BEATS = 2
 """Pauses between looks of a sampler from which it has a beat that it could have lost."""
+LONGEST_PAUSE_US = 2 * MINUTE
+"""A service that ends without an error and is to go on is back sooner than this."""
 EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
 NO_JUMP = ("timesyncd.initial-sync", "celery.clock-drift", "celery.drift-times")
@@ -62,9 +65,13 @@ def ends_and_starts(signals: Signals) -> Iterator[Sign]:
         for item in signals.facts[Restarts].outages
         if item.start <= hi + MINUTE and (item.end or hi) >= lo - MINUTE
     ]
+    silent = [outage for outage in outages if outage.reason == "unknown"]
+    outages = [outage for outage in outages if outage.reason != "unknown"]
     if outages:
         first = min(outages, key=lambda outage: (signals.unproven(outage.refs), outage.start))
         yield direct(f"restart.{first.reason}", {"outage": first, "n": len(outages)}, first.refs)
+    elif back := [outage for outage in silent if came_back(outage)]:
+        yield witness("restart.ended", {"outage": back[0], "n": len(back)}, back[0].refs)
     begun = [
         event
         for event in signals.lifecycle("ready", "started")
@@ -73,6 +80,13 @@ def ends_and_starts(signals: Signals) -> Iterator[Sign]:
     if begun:
         said = {"service": signals.unit, "at": begun[0].at}
         yield witness("restart.begun", said, tuple(event.ref for event in begun)[:3])
+
+
+def came_back(outage: Outage) -> bool:
+    """Was what ended without an error a service? A job ends by itself, and runs for less long than it rests."""
+    if outage.end is None or outage.end - outage.start > LONGEST_PAUSE_US:
+        return False
+    return outage.since is None or outage.start - outage.since > outage.end - outage.start
 
 
 def same_process(signals: Signals, why: str) -> Iterator[Sign]:
