@@ -19,7 +19,7 @@ from forensics.model.finding import Finding, Grade
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from forensics.findings.signals import Signals
@@ -31,6 +31,8 @@ REFUSED = "server_limit"
 FULL = "too many clients|remaining connection slots|53300|TooManyConnections"
 TOLD = 6
 """Clients that are named."""
+EDGE_US = 5 * SECOND
+"""How much later than the window a server's log may begin, or end earlier, and still hold all of it: its lines are few."""
 STOPS = 3
 """Stops of a server that are told one by one."""
 UNCLEAN = "interrupted|not properly shut down"
@@ -224,6 +226,38 @@ def at_least(signals: Signals, rows: pl.DataFrame) -> bool:
     )
 
 
+def cut(signals: Signals, servers: Iterable[str]) -> tuple[int | None, int | None]:
+    """Return when the logs of some servers begin after the window's start, and when they end before its end (µs), None where they do not.
+
+    What such a log counts is a lower bound.
+    """
+    lo, hi = signals.window
+    covers = [cover for name in servers if (cover := signals.facts[Coverage].of(name))]
+    first = max((cover.first for cover in covers), default=lo)
+    last = min((cover.last for cover in covers), default=hi)
+    return first if first > lo + EDGE_US else None, last if last < hi - EDGE_US else None
+
+
+def fewer_told(signals: Signals, rows: pl.DataFrame) -> bool:
+    """Were more refused than these rows tell: because lines are missing, or because the server's log does not hold the whole window?"""
+    servers = set(rows["service"]) & set(signals.services_in(*POSTGRES_LOGS))
+    return at_least(signals, rows) or any(cut(signals, servers))
+
+
+def untold(
+    refused: tuple[int, bool], clients: list[tuple[str, int, int]], more: bool
+) -> tuple[int, int | None] | None:
+    """Return how many refusals the clients' logs do not tell of, at least and at most (None: no bound); None where nothing follows.
+
+    `refused` is their number and whether it is a lower bound, `more` whether the clients' counts are lower bounds: a difference
+    of numbers with bounds has bounds.
+    """
+    n, least = refused
+    low = 0 if more else max(0, n - sum(most for _, _, most in clients))
+    high = None if least else n - sum(sure for _, sure, _ in clients)
+    return None if not clients or not (low if high is None else high > 0) else (low, high)
+
+
 def refused(signals: Signals) -> Iterator[Finding]:
     """Tell who refused whom, from when to when, by the server's log and by those of its clients."""
     rows = refusals(signals)
@@ -238,12 +272,14 @@ def refused(signals: Signals) -> Iterator[Finding]:
     counts = [(str(peer), int(n)) for peer, n in whose.iter_rows()]
     times = rows["ts"]
     longest = rows.select(pause=pl.col("ts").diff().max()).item() if rows.height > 1 else None
+    least, more = fewer_told(signals, rows), at_least(signals, client_refusals(signals))
+    begins, ends = cut(signals, rows["service"].unique())
     yield Finding(
         "mechanism.refused", "mechanism", Grade.VERIFIED,
         {
-            "n": rows.height, "least": at_least(signals, rows), "first": times.min(), "last": times.max(), "server": rows["service"][0], "whose": counts[:TOLD],
+            "n": rows.height, "least": least, "begins": begins, "ends": ends, "first": times.min(), "last": times.max(), "server": rows["service"][0], "whose": counts[:TOLD],
             "further": max(0, len(counts) - TOLD), "unnamed": rows.height - sum(n for _, n in counts), "clients": clients[:TOLD],
-            "untold": rows.height - sum(most for _, _, most in clients) if clients else 0, "pause": round((longest or 0) / SECOND, 1),
+            "untold": untold((rows.height, least), clients, more), "pause": round((longest or 0) / SECOND, 1),
         },
         first_and_last(rows), scope="capacity only",
     )  # fmt: skip
@@ -276,7 +312,7 @@ def both_limits(signals: Signals) -> dict[str, Any]:
     titles = [(signals.known.signatures[name].title, int(count)) for name, count in kinds.iter_rows()]
     return {
         "waits": waits.height, "waits_least": at_least(signals, waits), "kinds": titles, "services": waits["service"].n_unique(),
-        "refused": n, "refused_least": n < refused.height or at_least(signals, refused), "first_wait": waits["began"].min(),
+        "refused": n, "refused_least": n < refused.height or fewer_told(signals, refused), "first_wait": waits["began"].min(),
         "first_refusal": refused["ts"].min(), "refs": (*signals.refs(waits.sort("ts", "line"), 1), *signals.refs(refused, 1)),
     }  # fmt: skip
 

@@ -78,7 +78,12 @@ def of_monitors(signals: Signals) -> Iterator[Action]:
 def limits(signals: Signals, slots: Verdict) -> Iterator[Action]:
     """Suggest what to set against the limit that was reached: the server's, or that of a role or a database."""
     if slots in POSITIVE:
-        said = {"n": capacity.refusals(signals).height, "both": bool(capacity.both_limits(signals))}
+        rows = capacity.refusals(signals)
+        said = {
+            "n": rows.height,
+            "least": capacity.fewer_told(signals, rows),
+            "both": bool(capacity.both_limits(signals)),
+        }
         yield Action(
             "act.budget",
             said,

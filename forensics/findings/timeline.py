@@ -34,6 +34,8 @@ MERGE_US = 20 * SECOND
 """Failures of one kind closer than this are one row."""
 STEP_NEAR = 5 * 60 * SECOND
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
+TOLD_ELSEWHERE = ("app_error", "http_error")
+"""Families of failures whose lines stand beside the failure that caused them: impact tells of these."""
 PROBE_ROWS = 4
 SERVER = ("postgres.shutdown-request", "postgres.previous-stop", "postgres.ready")
 """What tells when a database server took connections and when not."""
@@ -73,7 +75,7 @@ def unsure(rows: list[Moment], clocks: Clocks) -> Iterator[Moment]:
 
 def failures(signals: Signals) -> Iterator[Moment]:
     """Yield bursts of failures inside incidents, and the begin of the first wait."""
-    rows = signals.facts[Failures].rows.filter(~pl.col("family").is_in(["app_error", "http_error"]))
+    rows = signals.facts[Failures].rows.filter(~pl.col("family").is_in(TOLD_ELSEWHERE))
     for lo, hi in [signals.window] if signals.primary else []:
         near = by_service(rows.filter(pl.col("ts").is_between(lo, hi + 5 * SECOND)))
         for (service, name), part in near.group_by("service", "signature", maintain_order=True):

@@ -1019,7 +1019,7 @@ class BlindGap:
 
 @dataclass(frozen=True, slots=True)
 class Detectability:
-    """What a monitor can see: freezes below never alert, freezes above always do."""
+    """What a monitor can see: freezes below never meet its rule, freezes above always do; whether it then alerts its record tells."""
 
     monitor: str
     period_s: float

@@ -9,9 +9,11 @@ import polars as pl
 import pytest
 import small_logs as logs
 
+from forensics.findings import capacity
 from forensics.findings.signals import replica_of
 from forensics.formats.postgres_session import from_prefix
 from forensics.model.facts import Failures, Impact, Probes, Rhythms, Watch
+from forensics.report.statements import Statements
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,12 +119,72 @@ def test_who_was_refused(think: Callable[..., Case]) -> None:
     lines = [
         line for n in range(4) for line in logs.at(70.2 + n, "Traceback (most recent call last):", error)
     ]
-    case = think(**{"postgresql.log": server, "api": logs.journal([*logs.served(0, 200), *lines])})
+    later = "2026-11-29 12:03:19.100 UTC [1] LOG:  checkpoint starting: time\n"
+    case = think(**{"postgresql.log": server + later, "api": logs.journal([*logs.served(0, 200), *lines])})
     values = finding(case, "mechanism.refused").values
 
     assert values["whose"] == [("worker@fleet", 6), ("api@fleet", 3)]
     assert values["clients"] == [("crm-api", 4, 4)]
-    assert (values["n"], values["untold"], values["unnamed"]) == (9, 5, 0)
+    assert (values["n"], values["least"], values["untold"], values["unnamed"]) == (9, False, (5, 5), 0)
+
+
+def test_a_server_log_that_begins_late_counts_at_least(think: Callable[..., Case]) -> None:
+    """What it refused before its first line nobody knows: the number and what follows from it are lower bounds, and say why."""
+    said = "sorry, too many clients already"
+    server = "".join(f"2026-11-29 12:01:{10 + n}.100 UTC [{900 + n}] FATAL:  {said}\n" for n in range(9))
+    error = f'psycopg2.OperationalError: connection to server at "db", port 5432 failed: FATAL:  {said}'
+    lines = [
+        line
+        for n in (10.2, 11.2, 40.2, 70.2)
+        for line in logs.at(n, "Traceback (most recent call last):", error)
+    ]
+    later = "2026-11-29 12:03:19.100 UTC [1] LOG:  checkpoint starting: time\n"
+    case = think(**{"postgresql.log": server + later, "api": logs.journal([*logs.served(0, 200), *lines])})
+    found = finding(case, "mechanism.refused")
+    texts = {tag: Statements(tag, "UTC").say("mechanism.refused", found.values) for tag in ("en", "pt-BR")}
+
+    assert (found.values["n"], found.values["least"], found.values["untold"]) == (9, True, (5, None))
+    assert "refused ≥ 9 connections from 2026-11-29 12:01:10" in texts["en"]
+    assert "; its log begins at 12:01:10)" in texts["en"]
+    assert "≥ 5 refusals more than these tell of" in texts["en"]
+    assert "; o log dele começa às 12:01:10)" in texts["pt-BR"]
+    assert "≥ 5 recusas a mais do que estes contam" in texts["pt-BR"]
+    verdicts = {one.id: one for one in case.diagnosis.judgements}
+    assert verdicts["db_slots_exhausted"].values["least"]
+    assert verdicts["db_down"].values["least"]
+    assert [one.values["least"] for one in case.diagnosis.actions if one.key == "act.budget"] == [True]
+
+
+@pytest.mark.parametrize(
+    ("refused", "clients", "more", "left", "said"),
+    [
+        ((566, False), [("api", 115, 118), ("gauge", 9, 9)], False, (439, 442), "439 to 442 refusals more"),
+        ((566, False), [("api", 115, 115)], False, (451, 451), "451 refusals more"),
+        ((566, True), [("api", 115, 118)], False, (448, None), "≥ 448 refusals more"),
+        ((566, False), [("api", 115, 118)], True, (0, 451), "up to 451 refusals more"),
+        ((118, False), [("api", 115, 118)], False, (0, 3), "up to 3 refusals more"),
+        ((566, True), [("api", 115, 118)], True, None, None),
+        ((115, False), [("api", 115, 118)], False, None, None),
+        ((9, False), [], False, None, None),
+    ],
+)
+def test_a_difference_has_the_bounds_of_its_numbers(
+    refused: tuple[int, bool],
+    clients: list[tuple[str, int, int]],
+    more: bool,
+    left: tuple[int, int | None] | None,
+    said: str | None,
+) -> None:
+    """566 less 124 to 127 are 439 to 442; of a lower bound only a lower bound is left."""
+    found = capacity.untold(refused, clients, more)
+    values = {
+        "server": "postgres", "n": refused[0], "least": refused[1], "first": 0, "last": 9_000_000, "pause": 0, "whose": [], "further": 0,
+        "unnamed": 0, "clients": clients, "untold": found, "begins": None, "ends": None,
+    }  # fmt: skip
+    text = Statements("en", "UTC").say("mechanism.refused", values)
+
+    assert found == left
+    assert said in text if said else "more than these tell of" not in text
 
 
 @pytest.mark.parametrize(

@@ -96,13 +96,29 @@ def test_what_is_known_of_a_monitor_is_told(
     assert len(finding.refs) == 2
     said = Statements("en", "UTC").say("alert.undetermined", finding.values)
     assert missing in said
-    assert ("never alerts" in said) is (below is not None)
+    assert ("never meets its rule" in said) is (below is not None)
 
 
 def test_a_monitor_that_is_known_is_told_with_its_bounds_alone() -> None:
     """With timeout and rule, or where another target of the same beat has them."""
     assert told(5.0, 2) == []
     assert told(None, None, (Detectability("b", 30.0, 5.0, 2, 35.0, 65.0),)) == []
+
+
+@pytest.mark.parametrize(
+    ("tag", "words"),
+    [
+        ("en", "a freeze under 35 s never meets its rule, one over 65 s always does"),
+        ("pt-BR", "um congelamento abaixo de 35 s nunca atende à sua regra, um acima de 65 s sempre atende"),
+    ],
+)
+def test_arithmetic_speaks_of_the_rule_and_not_of_the_monitor(tag: str, words: str) -> None:
+    """Whether a monitor alerts when its rule is met only its record tells."""
+    said = Statements(tag, "UTC").say(
+        "alert.detectability", {"item": Detectability("b", 30.0, 5.0, 2, 35.0, 65.0)}
+    )
+
+    assert said.endswith(words)
 
 
 def test_pieces_are_put_together_whole() -> None:

@@ -127,7 +127,7 @@ def test_failed_attempts_of_calls_are_in_the_summary() -> None:
 
 @pytest.mark.parametrize("fixture", ["crm-freeze", "knex-shared-pool", "prisma-replicas"])
 def test_what_people_state_cites_no_line_of_a_log(fixture: str) -> None:
-    """The case file is named as the source; the one line that a clue cites is the incident's start, from which it counts."""
+    """The case file is named as the source; the one line that a clue cites shows what it is near to, from which it counts."""
     document = golden.report(fixture)[0]
     rows = [row for row in document["timeline"] if "from the case file" in row["text"]]
     clues = of(document, "clue.event")
@@ -136,6 +136,7 @@ def test_what_people_state_cites_no_line_of_a_log(fixture: str) -> None:
     assert [row["evidence"] for row in rows] == [[]] * len(rows)
     for row in clues:
         assert ", from the case file) lies " in row["text"]
+        assert row["text"].endswith("nothing in these inputs ties them together")
         assert row["method"] == "an event that the case file states"
         assert len(row["evidence"]) <= 1
 

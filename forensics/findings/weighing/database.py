@@ -77,13 +77,19 @@ def refusals(signals: Signals) -> Iterator[Sign]:
         return
     servers = signals.services_in(*POSTGRES_LOGS)
     by_server = refused.filter(pl.col("service").is_in(servers))
-    least = any(
+    least = fewer_told(signals, by_server)
+    said = {"n": by_server.height or refused.height, "by_server": by_server.height, "least": least}
+    yield direct("slots.refused", said, signals.refs(by_server if by_server.height else refused))
+
+
+def fewer_told(signals: Signals, by_server: pl.DataFrame) -> bool:
+    """Were there more refusals than the lines tell, those of the server's own log where that has any?"""
+    servers = signals.services_in(*POSTGRES_LOGS)
+    return any(
         group.bound == "at_least"
         for group in signals.groups("server_limit")
         if group.signature != role_limits.LIMITED and (not by_server.height or group.service in servers)
-    )
-    said = {"n": by_server.height or refused.height, "by_server": by_server.height, "least": least}
-    yield direct("slots.refused", said, signals.refs(by_server if by_server.height else refused))
+    ) or any(capacity.cut(signals, by_server["service"].unique()))
 
 
 def other_limit(signals: Signals) -> Iterator[Sign]:
@@ -209,11 +215,12 @@ def db_down(signals: Signals) -> Iterator[Sign]:
     refused = role_limits.of_slots(signals.hits(families=("server_limit",))).filter(
         pl.col("service").is_in(signals.services_in(*POSTGRES_LOGS))
     )
-    refused = refused if refused.height else relayed(signals)
+    answered = refused if refused.height else relayed(signals)
     if unlogged := capacity.unlogged(signals):
         yield disproof("db_down.unlogged", *unlogged)
-    elif refused.height:
-        yield disproof("db_down.refusing", {"n": refused.height}, signals.refs(refused, 2))
+    elif answered.height:
+        said = {"n": answered.height, "least": fewer_told(signals, refused)}
+        yield disproof("db_down.refusing", said, signals.refs(answered, 2))
     limited = role_limits.refusals(signals)
     if limited.height:
         yield disproof("db_down.limited", role_limits.values_of(signals, limited), signals.refs(limited, 2))
