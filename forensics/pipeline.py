@@ -180,6 +180,9 @@ def gather(
 ) -> Evidence:
     """Digest every planned input and settle the whole."""
     reading = engine.read_all(plans, matcher, options.shard_size, options.tick)
+    if fold.journals(reading.digest):
+        copied = fold.copied(reading.digest, reading.facts, zones)
+        reading = engine.once(plans, matcher, options.shard_size, reading, copied)
     return fold.settle(reading.digest, reading.facts, zones, reading.has_lines)
 
 

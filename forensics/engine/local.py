@@ -17,6 +17,7 @@ from forensics import formats
 from forensics.formats.order import oldest_first
 from forensics.formats.transports import journald_live
 from forensics.ingest import digest as reducing
+from forensics.ingest import shared
 from forensics.ingest.plan import Plan, service_of, with_streams, with_streams_of
 from forensics.ingest.understand import name_services, rows, understand
 from forensics.ingest.wall import Facts
@@ -110,6 +111,59 @@ def read_all(
         tuple(read.facts for read in done),
         {read.facts.source.index: read.has_lines for read in done if read.has_lines is not None},
     )
+
+
+def once(
+    plans: Iterable[Plan], matcher: Matcher, shard_size: int, reading: Reading, copied: pl.DataFrame
+) -> Reading:
+    """Return a reading in which an entry that several text exports of one journal hold is counted in one of them.
+
+    ``copied`` are the copies that whole minutes show. Only shards within the overlap are read again.
+    """
+    texts = {
+        plan.index: plan
+        for plan in plans
+        if isinstance(plan.plug, Transport) and plan.plug.parts is None and plan.item.live is None
+    }
+    found = shared.spans(reading.digest, copied, texts)
+    if not found.height:
+        return reading
+    places = shared.shards(reading.digest, found)
+    held = [
+        shared.numbers(parsed.records, found.filter(pl.col("source") == index)).with_columns(
+            source=pl.lit(index, pl.UInt16)
+        )
+        for index, wanted in places.items()
+        for _, parsed in some_shards(texts[index], shard_size, wanted)
+        if parsed.records is not None
+    ]
+    lost = shared.elsewhere(pl.concat(held).unique(), reading.digest, reading.facts)
+    again: dict[tuple[int, int], Digest] = {}
+    for index in lost["source"].unique().sort():
+        without = lost.filter(pl.col("source") == index).select(*shared.NUMBER)
+        plan = settled(texts[index])
+        assert isinstance(plan.plug, Transport)
+        for number, parsed in some_shards(plan, shard_size, places[index]):
+            again[index, number] = parsed_shard(plan, plan.plug, number, parsed, matcher, without).digest
+    if not again:
+        return reading
+    rest = Digest(shared.replaced(reading.digest, again))
+    facts = tuple(
+        replace(fact, source=shared.told(fact.source, lost, reading.digest)) for fact in reading.facts
+    )
+    return Reading(total((rest, *again.values())), facts, reading.has_lines)
+
+
+def some_shards(plan: Plan, shard_size: int, wanted: set[int]) -> Iterator[tuple[int, Parsed]]:
+    """Parse some shards of an input of text again."""
+    plug = plan.plug
+    assert isinstance(plug, Transport)
+    pieces = streams.shards(streams.chunks(plan.item.path), shard_size, plug.safe_cut)
+    for number, data in enumerate(pieces):
+        if number in wanted:
+            yield number, plug.parse(data)
+        if number == max(wanted):
+            return
 
 
 def is_small(plan: Plan) -> bool:
@@ -244,11 +298,22 @@ def text_shard(plan: Plan, plug: Transport, number: int, data: bytes, matcher: M
     return parsed_shard(plan, plug, number, plug.parse(data), matcher)
 
 
-def parsed_shard(plan: Plan, plug: Transport, number: int, parsed: Parsed, matcher: Matcher) -> Shard:
-    """Understand and reduce one shard."""
+def parsed_shard(
+    plan: Plan,
+    plug: Transport,
+    number: int,
+    parsed: Parsed,
+    matcher: Matcher,
+    without: pl.DataFrame | None = None,
+) -> Shard:
+    """Understand and reduce one shard; entries whose numbers stand in ``without`` are counted elsewhere."""
     assert parsed.records is not None
     events = understood(plan, plug, parsed)
     frames = reducing.reduce(events, matcher) if events.height else {}
+    if without is not None:
+        rest = events.join(without, on=list(shared.NUMBER), how="anti", maintain_order="left")
+        rest = rest.with_columns(row=pl.int_range(pl.len(), dtype=pl.UInt32))
+        frames = shared.left_out(frames, reducing.reduce(rest, matcher) if rest.height else {})
     return shard(plan, number, parsed, {**frames, "shards": counts(parsed, parsed.records)})
 
 

@@ -29,8 +29,9 @@ COMMON = r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}"
 SPELLED = r"\d{1,2}[ /-][A-Z][a-z]{2}[ /-]\d{4}[ :]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?"
 CTIME = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\b"
 EPOCH = r"\b1\d{9}(?:\.\d{1,9}|\d{3}|\d{6}|\d{9})?\b"
-STAMP = rf"^.{{0,40}}?(?P<time>{ISO}|{COMMON}|{SPELLED}|{CTIME})|^\W{{0,3}}(?P<epoch>{EPOCH})"
-"""A time within the first characters of a line; bare numbers only where the line begins with them."""
+STAMP = rf"^.{{0,40}}?(?P<time>{ISO}|{COMMON}|{SPELLED}|{CTIME})|^\W{{0,3}}(?:(?P<comma>1\d{{9}},\d{{1,9}})\"?[;\t]|(?P<epoch>{EPOCH}))"
+"""A time within the first characters of a line; bare numbers only where the line begins with them. A comma is a decimal one where
+something else parts the columns."""
 BEFORE = rf"^\[?(?:{ISO}|{COMMON}|{SPELLED}|{CTIME})\]?[ \t]+(?:- )?"
 """A time that was put before a line, with what parts it from the rest."""
 LEVEL = r"^.{0,80}?\b(?P<level>EMERG(?:ENCY)?|ALERT|CRIT(?:ICAL)?|FATAL|PANIC|SEVERE|ERR(?:OR)?|WARN(?:ING)?|NOTICE|INFO|DEBUG|TRACE)\b"
@@ -94,7 +95,7 @@ def parse(data: bytes, *, dated: bool, bare: bool = False) -> Parsed:
             clock.parse_stamp(plain, "%d %b %Y %H:%M:%S%.f"),
             clock.parse_stamp(pl.col("time").str.replace("  ", " ", literal=True), "%b %d %H:%M:%S %Y"),
         )
-        stamp, local = any_stamp(pl.coalesce("time", "epoch"))
+        stamp, local = any_stamp(pl.coalesce("time", "comma", "epoch"))
         ts, naive = pl.coalesce(stamp, spelled), local | (stamp.is_null() & spelled.is_not_null())
         start = ts.is_not_null()
     else:

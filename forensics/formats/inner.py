@@ -30,6 +30,8 @@ CHUNK_STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\
 DOCKER = r'^\{.*"log": ?".*"time": ?"'
 CRI = r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?P<stream>stdout|stderr) (?P<partial>[FP])(?::\S+)? (?P<body>(?s:.*))$"
 SYSLOG = r"^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)) (?P<host>[\w.:-]+) (?P<service>[^\[\]:\s]+)(?:\[(?P<pid>\d+)\])?: (?P<body>(?s:.*))$"
+ENGINE = r"^\S+ container [a-z_]+: "
+"""An event of a container engine whose action has a part after a colon: it looks like a syslog line of the host ``container``."""
 LEVELS = {
     **dict.fromkeys(("emerg", "emergency", "alert", "crit", "critical", "fatal", "panic", "fatal2", "fatal3", "fatal4"), "critical"),
     **dict.fromkeys(("err", "error", "severe", "failure", "error2", "error3", "error4"), "error"),
@@ -117,6 +119,7 @@ def joined(table: pl.DataFrame) -> pl.DataFrame:
 def from_syslog(records: pl.DataFrame) -> pl.DataFrame:
     """Unwrap messages that are syslog or journal lines: the program names the service where nothing else does."""
     table = records.with_columns(g=pl.col("message").str.extract_groups(SYSLOG))
+    table = table.with_columns(g=pl.when(~pl.col("message").str.contains(ENGINE)).then("g"))
     part = {name: pl.col("g").struct.field(name) for name in ("service", "pid", "body")}
     return conform(
         table.with_columns(

@@ -147,7 +147,7 @@ def times(written: pl.Series, names: Iterable[str] = ()) -> Times:
         .str.replace(r"^(\d{4}-\d\d?-\d\d?[T ]\d\d?:\d\d)([Zz]|[+-]\d\d:?\d\d)?$", "$1:00$2")
     )
     frame = pl.DataFrame({"text": written.cast(pl.String)}).with_columns(text=tidy)
-    number = text.str.contains(r"^\d{9,19}(?:\.\d+)?$")
+    number = text.str.contains(r"^\d{9,19}(?:[.,]\d+)?$")
     local = (
         pl.when(text.str.contains(ISO_LOCAL) & ~text.str.contains(rf"\d{OFFSET}"))
         .then(text.str.replace("T", " ", literal=True).str.replace(",", ".", literal=True))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.ingest import offsets
+from forensics.ingest import abbreviations, offsets
 from forensics.ingest.wall import MINUTE, SCALE, SECOND, Repeat, Rule, in_years, is_late, no_turns, to_utc
 from forensics.model.source import Zone
 from forensics.sources import clock
@@ -63,12 +63,20 @@ def dated(
         if index in naive
     }
     rules, found = offsets.found(frames, plain, stated, facts)
+    told: dict[int, tuple[str, ...]] = {}
+    for fact in facts:
+        index, names = fact.source.index, abbreviations.doubted(fact.source.limits)
+        if index in rules and names and abbreviations.mixed(frames["seconds"], index):
+            table, told[index] = abbreviations.meant(frames["seconds"], index, names)
+            rules[index] = replace(rules[index], offsets=table)
+            found[index] = Zone("UTC", "stated")
     sources: list[Source] = []
     for fact in facts:
         index = fact.source.index
         limits = fact.source.limits
-        if found[index].rule == "given":
+        if found[index].rule == "given" or index in told:
             limits = tuple(limit for limit in limits if not limit.startswith(clock.DOUBT))
+        limits += told.get(index, ())
         if year := years.get(index):
             turned = turns[index].height and turns[index]["years"].n_unique() > 1
             limits += (

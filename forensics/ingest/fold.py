@@ -63,6 +63,19 @@ def settle(
     return Evidence(sources, Digest(frames))
 
 
+def journals(digest: Digest) -> bool:
+    """Have two inputs entries of one numbering?"""
+    chain = digest["chain"].select("source", "seq_id").drop_nulls().unique()
+    return bool(chain["seq_id"].is_duplicated().any())
+
+
+def copied(digest: Digest, facts: tuple[Facts, ...], zones: Callable[[Source], Zone]) -> pl.DataFrame:
+    """Return which inputs are copies of others by what their whole minutes say (columns of :data:`copies.COPIES`)."""
+    frames = absolute({name: digest[name] for name in FRAMES})
+    settled, frames = dating.dated(frames, facts, zones)
+    return copies.find(copies.named(frames), settled)
+
+
 def absolute(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Add the lines of all earlier shards to the lines of each row, and sort every frame."""
     shards = frames["shards"].sort("source", "shard")
@@ -326,7 +339,7 @@ def describe(
         records=sums["records"],
         undated=sums["undated"],
         copy_of=int(of["of"][0]) if whole_copy else source.copy_of,
-        services=tuple(services),
+        services=tuple(services) or source.services,
         limits=limits,
     )
 

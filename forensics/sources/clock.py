@@ -138,8 +138,9 @@ def iso(column: pl.Expr) -> pl.Expr:
 
 
 def epoch_any(column: pl.Expr) -> pl.Expr:
-    """Turn an epoch in s, ms, µs or ns, told apart by magnitude, into microseconds."""
-    value = column.cast(pl.Float64, strict=False)
+    """Turn an epoch in s, ms, µs or ns, told apart by magnitude, into microseconds; the fraction may follow a comma."""
+    number = column.cast(pl.String).str.replace(r"^(\d+),(\d+)$", "${1}.${2}")
+    value = number.cast(pl.Float64, strict=False)
     whole = column.cast(pl.Int64, strict=False)
     return (
         pl.when(value < EARLIEST_S)

@@ -13,6 +13,10 @@ CATALOGUE = load()
 MATCHER = Matcher(CATALOGUE)
 NGINX = '2026/11/29 12:00:00 [error] 7#7: *1 {} upstream, client: 192.0.2.9, server: , request: "GET / HTTP/1.1", upstream: "http://127.0.0.1:8000/", host: "shop.example"'
 PAIRS: dict[str, dict[str, str]] = {
+    "slots of sessions full, of replication": {
+        "FATAL:  sorry, too many clients already": "postgres.too-many-clients",
+        "FATAL:  number of requested standby connections exceeds max_wal_senders (currently 10)": "postgres.wal-senders-limit",
+    },
     "a database full, a Redis pool full": {
         "ERROR 1040 (HY000): Too many connections": "mysql.too-many-connections",
         "redis.exceptions.MaxConnectionsError: Too many connections": "redis-py.pool-full",

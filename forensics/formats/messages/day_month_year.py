@@ -19,13 +19,29 @@ from forensics.model.plug import MessageFormat
 
 ENGLISH = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 LOST = "\N{REPLACEMENT CHARACTER}"
-LEVELS = {
+WARNINGS = (
+    "WARN",
+    "WARNING",
+    "WARNUNG",
+    "AVERTISSEMENT",
+    "ADVERTENCIA",
+    "ADVERTÊNCIA",
+    "AVISO",
+    "AVVERTENZA",
+)
+INFOS = (
+    "INFO", "CONFIG", "INFORMATION", "INFORMATIONEN", "INFOS", "INFORMACIÓN", "INFORMAÇÕES", "INFORMAZIONI", "KONFIGURATION", "CONFIGURACIÓN",
+    "CONFIGURAÇÃO", "CONFIGURAZIONE",
+)  # fmt: skip
+SAID = {
     **dict.fromkeys(("SEVERE", "ERROR", "SCHWERWIEGEND", "GRAVE"), "error"),
     **dict.fromkeys(("FATAL", "CRITICAL"), "critical"),
-    **dict.fromkeys(("WARN", "WARNING", "WARNUNG"), "warning"),
-    **dict.fromkeys(("INFO", "CONFIG", "INFORMATION", "INFOS"), "info"),
+    **dict.fromkeys(WARNINGS, "warning"),
+    **dict.fromkeys(INFOS, "info"),
     **dict.fromkeys(("DEBUG", "TRACE", "FINE", "FINER", "FINEST"), "debug"),
 }
+LEVELS = SAID | {re.sub(r"[^\x00-\x7f]", LOST, name): level for name, level in SAID.items()}
+"""Names of levels in the languages of java.util.logging, and as they are where an old encoding lost their accents."""
 STAMP = r"^(\d{1,2})[ /-](\p{L}[\p{L}\p{M}\x{FFFD}]{1,9})\.?[ /-](\d{4} \d\d:\d\d:\d\d)"
 
 BEGINNING = re.compile(r"\d{1,2}[ /-][^\W\d_]")
@@ -89,7 +105,10 @@ PLUG = MessageFormat(
     samples=(
         "15-Mär-2026 18:54:42.585 INFO [pool-1-thread-1] Ausgabe 642 von 642",
         "02/fev/2026 10:00:00 ERROR pool esgotado",
+        "15-ene-2026 18:55:12.590 ADVERTENCIA [pool-1-thread-2] com.zaxxer.hikari.pool.HikariPool HikariPool-1 - Connection is not available, request timed out after 30000ms.",
+        "15-fev.-2026 18:54:42.585 INFORMAÇÕES [main] O servidor foi iniciado em [3220] milissegundos",
+        "15-févr.-2026 18:55:12.590 AVERTISSEMENT [main] Echec de la connexion",
         "28 août 2026 07:15:00 ERROR HikariPool-1 - Connection is not available, request timed out after 30000ms.",
     ),
-    reference="apache/tomcat java/org/apache/juli/OneLineFormatter.java (its dates follow the JVM's locale)",
+    reference="apache/tomcat java/org/apache/juli/OneLineFormatter.java (its dates follow the JVM's locale), openjdk/jdk java.logging sun/util/logging/resources/logging_*.properties",
 )

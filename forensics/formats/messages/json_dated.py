@@ -14,7 +14,7 @@ import re
 import polars as pl
 
 from forensics.formats.fields import SEPARATOR, Fields
-from forensics.formats.state import HTTP, LIMIT, STATUS, VALUE
+from forensics.formats.state import HTTP, LATENCY, LATENCY_S, LIMIT, STATUS, TARGET, VALUE
 from forensics.model.plug import MessageFormat
 
 TIME = (
@@ -46,7 +46,7 @@ MESSAGE = (
     "log_message",
     "log_format",
 )
-WRITTEN = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\d{9,19}(?:\.\d+)?"
+WRITTEN = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\d{9,19}(?:[.,]\d+)?|\d\.\d+[eE]\+?\d\d?"
 """A time that says which instant or wall clock it means."""
 FIELDS = Fields(
     kind="json",
@@ -54,8 +54,8 @@ FIELDS = Fields(
     needs=("time",),
     fixed={"time": WRITTEN},
 )
-RESULT = (*STATUS, *HTTP)
-"""Fields of a probe's result, and those of a gauge's sample: objects of a monitor, and no log."""
+RESULT = (STATUS, (*TARGET, *LATENCY, *LATENCY_S, *HTTP))
+"""Fields of a probe's result, one of each group, and those of a gauge's sample: objects of a monitor, and no log."""
 GAUGE = (VALUE, LIMIT)
 
 
@@ -67,8 +67,8 @@ def has(line: pl.Expr, names: tuple[str, ...]) -> pl.Expr:
 
 def prepare(line: pl.Expr) -> pl.Expr:
     """Join time and message; an object without a message stands for itself."""
-    value, limit = (has(line, names) for names in GAUGE)
-    log = pl.when(~has(line, RESULT) & ~(value & limit)).then(line)
+    result, gauge = (has(line, one) & has(line, other) for one, other in (RESULT, GAUGE))
+    log = pl.when(~result & ~gauge).then(line)
     joined = log.map_batches(FIELDS.join, return_dtype=pl.String)
     whole = joined.str.ends_with(SEPARATOR)
     return pl.when(whole).then(pl.concat_str(joined, line)).otherwise(joined)
@@ -81,14 +81,14 @@ def spelled(name: str) -> str:
 
 KINDS = {
     names: re.compile(f'"(?:{"|".join(spelled(name) for name in names)})"', re.IGNORECASE | re.ASCII)
-    for names in (RESULT, *GAUGE)
+    for names in (*RESULT, *GAUGE)
 }
 
 
 def of_head(line: str) -> bool:
     """Tell whether one line is a log's object with a time."""
-    result, value, limit = (KINDS[names].search(line) for names in (RESULT, *GAUGE))
-    return not result and not (value and limit) and FIELDS.of_head(line)
+    result, gauge = (all(KINDS[names].search(line) for names in pair) for pair in (RESULT, GAUGE))
+    return not result and not gauge and FIELDS.of_head(line)
 
 
 PLUG = MessageFormat(
@@ -107,5 +107,7 @@ PLUG = MessageFormat(
         '{"ts":"2026-11-29T09:58:01.529","msg":"timeout exceeded when trying to connect"}',
         '{"log_time": 1795954471.984067, "log_level": {"name": "info"}, "log_format": "Generating"}',
         '{"time":"2026-11-29T09:58:01Z","job":"sweep","rows":12}',
+        '{"time":1785745618500,"msg":"tick","status":200}',
+        '{"time":"1785745619,25","msg":"tick"}',
     ),
 )
