@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from forensics.findings.signals import SECOND, seconds_shown
+from forensics.findings.signals import SECOND
 from forensics.model.facts import Sessions
 from forensics.model.finding import Finding, Grade, Moment
 
@@ -111,14 +111,14 @@ def summary(signals: Signals) -> Iterator[Finding]:
     yield Finding("summary.snapshot", "summary", Grade.VERIFIED, values, (snapshot.ref,))
 
 
-def apart(signals: Signals, snapshot: Snapshot) -> int | None:
+def apart(signals: Signals, snapshot: Snapshot) -> float | None:
     """Return how far a snapshot lies before (negative) or after the incident, in seconds; None inside, without either, or undated."""
     if signals.primary is None or snapshot.at is None:
         return None
     lo, hi = signals.window
     if lo - SECOND <= snapshot.at <= hi + SECOND:
         return None
-    return seconds_shown(lo if snapshot.at < lo else hi, snapshot.at)
+    return (snapshot.at - (lo if snapshot.at < lo else hi)) / SECOND
 
 
 def moments(signals: Signals) -> Iterator[Moment]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forensics.findings.signals import MINUTE, seconds_shown
+from forensics.findings.signals import MINUTE, SECOND
 from forensics.model.facts import Locks
 from forensics.model.finding import Finding, Grade
 
@@ -20,15 +20,15 @@ FAR = 2
 """Holders that are named of waits outside the incident."""
 
 
-def apart(signals: Signals, first: int, last: int) -> int | None:
+def apart(signals: Signals, first: int, last: int) -> float | None:
     """Return how far a span lies before (negative) or after the incident, in seconds; None where they touch, or where there is no incident."""
     lo, hi = signals.window
     if signals.primary is None or (first <= hi + MINUTE and last >= lo - MINUTE):
         return None
-    return seconds_shown(lo, last) if last < lo else seconds_shown(hi, first)
+    return (last - lo if last < lo else first - hi) / SECOND
 
 
-def apart_of(signals: Signals, group: LockGroup) -> int | None:
+def apart_of(signals: Signals, group: LockGroup) -> float | None:
     """Return how far the nearest wait of a group lies from the incident; None where one touches it, or where there is no incident.
 
     The waits count, not the span from the first to the last: of a holder without a name they may lie hours apart.

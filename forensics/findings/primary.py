@@ -106,6 +106,12 @@ def pool_values(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> dic
     }  # fmt: skip
 
 
+def seconds_shown(start: int, end: int) -> int:
+    """Return the seconds between two instants (µs) as both are shown, rounded to the second: a sum of such agrees with its parts."""
+    half = SECOND // 2
+    return (end + half) // SECOND - (start + half) // SECOND
+
+
 def edge_refs(incident: Incident) -> tuple[Ref, ...]:
     """Return the places of an incident's start and end."""
     return tuple(ref for ref in (incident.start_ref, incident.end_ref) if ref is not None)

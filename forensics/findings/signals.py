@@ -74,11 +74,6 @@ WHOLE = 0.9
 REPLICA, replica_of = names.REPLICA, names.replica_of
 
 
-def seconds_shown(start: int, end: int) -> int:
-    """Return the seconds between two instants (µs) as both are shown, cut to the second: a sum of such agrees with its parts."""
-    return end // SECOND - start // SECOND
-
-
 @dataclass(frozen=True)
 class Signals:
     """Facts of one run with the window that they are judged over."""

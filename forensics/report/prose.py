@@ -7,7 +7,7 @@ Instants look alike in every language, so that they can be copied; numbers and u
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from forensics.report.language import speak
@@ -42,8 +42,8 @@ def instant(value: str, *, fraction: bool = True) -> str:
 
 
 def to_second(at: datetime) -> datetime:
-    """Cut an instant to its second, as a clock shows it: it never reads later than it was, and stands in the second of its line."""
-    return at.replace(microsecond=0)
+    """Round an instant to the second; half a second rounds up."""
+    return (at + timedelta(microseconds=500_000)).replace(microsecond=0)
 
 
 def elapsed(start: str | None, end: str | None) -> float | None:

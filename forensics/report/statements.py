@@ -19,19 +19,20 @@ if TYPE_CHECKING:
 
     from forensics.report.language import Language
 
-SECOND = 1_000_000
+HALF = 500_000
+"""Microseconds added before an instant is cut to the second, which rounds it."""
 
 
 def moment(us: int, zone: ZoneInfo) -> dt.datetime:
     """Return an instant in a zone."""
-    return dt.datetime.fromtimestamp(us // SECOND, zone).replace(microsecond=us % SECOND)
+    return dt.datetime.fromtimestamp(us // 1_000_000, zone).replace(microsecond=us % 1_000_000)
 
 
 def iso(us: int | None, zone: ZoneInfo) -> str | None:
     """Return an instant as ISO 8601 with offset, with milliseconds where it has a fraction."""
     if us is None:
         return None
-    return moment(us, zone).isoformat(timespec="milliseconds" if us % SECOND else "seconds")
+    return moment(us, zone).isoformat(timespec="milliseconds" if us % 1_000_000 else "seconds")
 
 
 class Statements:
@@ -57,12 +58,12 @@ class Statements:
         self.compiled: dict[str, Template] = {}
 
     def at(self, us: int) -> str:
-        """Show an instant with date and offset, cut to the second."""
-        return prose.instant(moment(us, self.zone).isoformat(timespec="seconds"))
+        """Show an instant with date and offset, to the second."""
+        return prose.instant(moment(us + HALF, self.zone).isoformat(timespec="seconds"))
 
     def clock(self, us: int) -> str:
-        """Show the time of day of an instant, cut to the second."""
-        return f"{moment(us, self.zone):%H:%M:%S}"
+        """Show the time of day of an instant."""
+        return f"{moment(us + HALF, self.zone):%H:%M:%S}"
 
     def secs(self, value: float, *, inside: bool = False) -> str:
         """Show a duration, rounded to the second; ``inside`` brackets without brackets of its own."""
@@ -70,7 +71,7 @@ class Statements:
 
     def between(self, edges: tuple[int, int], *, inside: bool = False) -> str:
         """Show the time between two instants as shown to the second, so that it equals their difference on the page."""
-        return self.secs(edges[1] // SECOND - edges[0] // SECOND, inside=inside)
+        return self.secs((edges[1] + HALF) // 1_000_000 - (edges[0] + HALF) // 1_000_000, inside=inside)
 
     def span(self, edges: tuple[float, float]) -> str:
         """Show an interval of durations in one unit: ``6 to 10 min``."""

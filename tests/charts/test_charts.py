@@ -219,10 +219,10 @@ def test_import_costs_no_drawing_library() -> None:
 
 
 def test_instants_are_those_of_the_page() -> None:
-    """An instant is cut to the second as the text beside the chart cuts it."""
+    """An instant is rounded to the second as the text beside the chart rounds it: half a second up."""
     doc = founding()
     shown = {instant(one[edge], fraction=False)[:19] for one in doc["incidents"] for edge in ("start", "end")}
     told = charts.alt(doc, "rates") or ""
 
-    assert "2026-09-08 11:53:10" in shown  # .506
+    assert "2026-09-08 11:53:11" in shown  # .506
     assert {text for text in shown if text not in told and text[11:] not in told} == set()

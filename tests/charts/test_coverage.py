@@ -40,7 +40,7 @@ def test_founding_monitor() -> None:
     ((_, wide, _),) = boxes(marks(root, "monitor_0_blind"))
     assert wide == pytest.approx(8.5 * HOUR_PX, abs=0.1)
     assert {"09-08: 15 h 30 min", "09-06: 24 h"} <= set(texts(root))
-    assert "blind 2026-09-08 09:50:00 to 2026-09-08 18:19:59 (8 h 30 min, Incident 1, 2)" in (
+    assert "blind 2026-09-08 09:50:00 to 2026-09-08 18:20:00 (8 h 30 min, Incident 1, 2)" in (
         charts.alt(founding(), "coverage") or ""
     )
 

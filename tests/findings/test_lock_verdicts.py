@@ -112,12 +112,12 @@ def test_a_log_with_lock_waits_elsewhere_logs_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (waiting("12:10:20.000", 51, 1000.1), "from 2026-11-29 12:10:18 +00:00 on, last seen waiting at 12:10:20, the longest ≥ 1"),
+        (waiting("12:10:20.000", 51, 1000.1), "from 2026-11-29 12:10:19 +00:00 on, last seen waiting at 12:10:20, the longest ≥ 1"),
         (
             waiting("12:10:20.000", 51, 1000.1) + waiting("12:10:25.000", 52, 1000.1) + acquired("12:10:40.000", 51, 21000.1),
-            "from 2026-11-29 12:10:18 +00:00 on, those that did not obtain it last seen waiting at 12:10:25",
+            "from 2026-11-29 12:10:19 +00:00 on, those that did not obtain it last seen waiting at 12:10:25",
         ),
-        (waiting("12:10:20.000", 51, 1000.1) + acquired("12:10:40.000", 51, 21000.1), "from 2026-11-29 12:10:18 +00:00 to 12:10:40"),
+        (waiting("12:10:20.000", 51, 1000.1) + acquired("12:10:40.000", 51, 21000.1), "from 2026-11-29 12:10:19 +00:00 to 12:10:40"),
     ],
 )  # fmt: skip
 def test_a_wait_without_an_end_has_none(tmp_path: Path, lines: str, said: str) -> None:

@@ -341,15 +341,15 @@ def test_every_command_of_a_question_is_in_one_fence() -> None:
     assert text.count("fetched as for Q1") == 2
 
 
-def test_instants_are_cut_to_the_second() -> None:
-    """An instant stands in the second that it belongs to, in tables and in prose."""
+def test_instants_are_rounded_to_the_second() -> None:
+    """Half a second and more is the next second, in tables and in prose."""
     document = example.founding()
     document["timeline"][0]["at"] = example.at("09:40:00.500")
     document["incidents"][2]["detected_at"] = example.at("09:50:28.987")
     text = compact(render.markdown(document))
 
-    assert "|2026-09-09 09:40:00|`/health` answered 200|" in text
-    assert "|Detected|2026-09-09 09:50:28 -03:00|" in text
+    assert "|2026-09-09 09:40:01|`/health` answered 200|" in text
+    assert "|Detected|2026-09-09 09:50:29 -03:00|" in text
 
 
 @pytest.mark.parametrize(

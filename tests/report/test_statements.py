@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import forensics
-from forensics.findings.signals import seconds_shown
 from forensics.model import texts
 from forensics.model.facts import ClockOffset
 from forensics.model.source import Ref
@@ -60,15 +59,6 @@ def test_a_duration_inside_brackets_opens_none(language: str) -> None:
     assert nested == []
     say = Statements(language, "UTC")
     assert (say.secs(542), say.secs(542, inside=True)) == ("542 s (9 min 2 s)", "542 s = 9 min 2 s")
-
-
-def test_instants_are_cut_and_the_time_between_them_is_that_of_what_is_shown() -> None:
-    """From 00:00:00.9 to 00:00:02.1 both seconds and their difference are those that clocks showed."""
-    say = Statements("en", "UTC")
-    start, end = 900_000, 2_100_000
-
-    assert (say.at(start), say.clock(end)) == ("1970-01-01 00:00:00 +00:00", "00:00:02")
-    assert (say.between((start, end)), seconds_shown(start, end)) == ("2 s", 2)
 
 
 def test_a_count_shows_its_bounds() -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.findings import activity, lock_waits, pooler, upkeep
-from forensics.findings.signals import SECOND, seconds_shown
+from forensics.findings.primary import seconds_shown
+from forensics.findings.signals import SECOND
 from forensics.findings.timeline import TOLD_ELSEWHERE, by_service
 from forensics.model.facts import Events, Failures, Incidents, Stalls
 from forensics.model.finding import Finding, Grade

@@ -16,10 +16,11 @@ from forensics.findings.primary import (
     main_pool,
     places,
     pool_values,
+    seconds_shown,
     stall_refs,
     stalls_in_window,
 )
-from forensics.findings.signals import SECOND, replica_of, seconds_shown
+from forensics.findings.signals import SECOND, replica_of
 from forensics.model.facts import Failures, Losses, Restarts, Rhythms
 from forensics.model.finding import POSITIVE, Finding, Grade, Judgement, Verdict
 from forensics.model.outcomes import UNANSWERED

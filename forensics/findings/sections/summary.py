@@ -18,11 +18,12 @@ from forensics.findings.primary import (
     main_pool,
     places,
     pool_values,
+    seconds_shown,
     stall_of,
     stall_refs,
     stalls_in_window,
 )
-from forensics.findings.signals import replica_of, seconds_shown
+from forensics.findings.signals import replica_of
 from forensics.model.facts import EDGE_S, Coverage, Events, Failures, Impact, Probes, Samples, Sessions, Watch
 from forensics.model.finding import POSITIVE, Finding, Grade, Judgement, Verdict
 

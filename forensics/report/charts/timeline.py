@@ -23,7 +23,6 @@ from forensics.report.charts.theme import (
 )  # fmt: skip
 from forensics.report.charts.view import Span, incident_view, primary, step_s
 from forensics.report.charts.wording import (
-    between,
     clean,
     clock,
     figure,
@@ -103,7 +102,7 @@ def _headline(document: Document, view: View) -> str:
         when = f"{say['since']} {when}, {say['ongoing']}"
     else:
         end = view.ms(incident["end"] or incident["start"])
-        when += f" {say['to']} {clock(end, start)} ({between(start, end)})"
+        when += f" {say['to']} {clock(end, start)} ({lasting((end - start) / 1000)})"
     said = f"{say['incident']} {when}"
     services = clean(", ".join(incident.get("services") or []), MOST_TITLE_CELLS - len(said))
     return f"{said}: {services}" if services else said
@@ -135,7 +134,7 @@ def _incident_lane(view: View) -> list[Lane]:
         row = clean(
             f"{view.words['incident']} {span.name}" if several else view.words["incident"], MOST_CELLS
         )
-        lasted = view.words["ongoing"] if span.ongoing else between(span.at, span.until)
+        lasted = view.words["ongoing"] if span.ongoing else lasting((span.until - span.at) / 1000)
         bars.append((row, span, lasted, ORANGE))
         arrows += [{"at": span.until, "row": row}] if span.ongoing else []
     if not bars:
@@ -290,10 +289,10 @@ def _still(one: Row, state: str, view: View) -> str:
     return view.words[{"stopped": "stopped", "after": "no_lines"}.get(one.get("why") or "", state)]
 
 
-def _seconds(one: Row, view: View) -> int:
-    """Measure a stretch in full between its instants as they are shown, also where the window cuts it."""
+def _seconds(one: Row, view: View) -> float:
+    """Measure a stretch in full, also where the window cuts it."""
     end = view.hi if one["end"] is None else view.ms(one["end"])
-    return end // 1000 - view.ms(one["start"]) // 1000
+    return (end - view.ms(one["start"])) / 1000
 
 
 def _series(chart: Row, view: View) -> dict[str, list[Row]]:

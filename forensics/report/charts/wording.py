@@ -75,11 +75,6 @@ def lasting(seconds: float) -> str:
     return " ".join(parts[:2]) or "0 s"
 
 
-def between(start: int, end: int) -> str:
-    """Show the time between two places on the axis (ms) as both are shown, cut to the second."""
-    return lasting(end // 1000 - start // 1000)
-
-
 def figure(value: float, view: View) -> str:
     """Show a number without an exponent and without needless zeros."""
     return view.language.number(round(value, 2))
