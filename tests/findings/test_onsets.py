@@ -24,7 +24,7 @@ POOL = "sqlalchemy.queuepool-timeout"
     [
         (
             REFUSED - 3 * SECOND,
-            "lies 3 s before the first failure of postgres (PostgreSQL: connection limit reached), 2026-11-29 12:12:00 +00:00: close in time; nothing in these inputs ties them together",
+            "lies 3 s before the first failure of postgres (PostgreSQL: connection limit reached, 2026-11-29 12:12:00 +00:00): close in time; nothing given ties them",
             "ocorre 3 s antes da primeira falha de postgres (PostgreSQL: limite de conexões atingido), 2026-11-29 12:12:00 +00:00: próximos no tempo; nada nestas entradas os liga",
         ),
         (
@@ -39,7 +39,7 @@ POOL = "sqlalchemy.queuepool-timeout"
         ),
         (
             LO - 700 * SECOND,
-            "lies 700 s (11 min 40 s) before the start of incident 1, 2026-11-29 12:10:00 +00:00: nothing in these inputs ties them together",
+            "lies 700 s (11 min 40 s) before the start of incident 1: nothing given ties them",
             "12:10:00 +00:00: nada nestas entradas os liga",
         ),
         (
