@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.model.facts import Background, Coverage, Facts, Incidents, Noise, Ratio, Restarts
+from forensics.model.facts import Background, Coverage, Facts, Incidents, Noise, Periodic, Ratio, Restarts
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -58,11 +58,18 @@ def background(evidence: Evidence, known: Known, facts: Facts) -> Background:
         for cover in facts[Coverage].services
     }
     found = [noise(row, *hours.get(row["service"], (0.0, 0.0))) for row in counted.iter_rows(named=True)]
+    beating = {(line.service, line.template) for line in facts[Periodic].items}
     loud = [
         item
         for item in found
         if item.inside + item.outside >= FREQUENT
-        and (item.level in TROUBLE or matches(item.template) or item.verdict in ("new", "vanished"))
+        and (
+            item.level in TROUBLE
+            or matches(item.template)
+            or item.verdict == "new"
+            # Ordinary lines that stay away are less traffic; those that come at a beat are owed.
+            or (item.verdict == "vanished" and (item.service, item.template) in beating)
+        )
     ]
     return Background(
         tuple(sorted(loud, key=lambda item: (rank(item), -(item.inside + item.outside), item.template)))[
@@ -165,5 +172,5 @@ PLUG = Analysis(
     question="Which messages are always there, which are new, which vanished?",
     gives=Background,
     run=background,
-    needs=(Incidents, Coverage, Restarts),
+    needs=(Incidents, Coverage, Periodic, Restarts),
 )

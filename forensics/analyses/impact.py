@@ -34,7 +34,9 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
         return Impact((), (), 0, (), 0, 0, None, (), evidence["failed"].height)
     end = primary.end or facts[Incidents].last or primary.start
     inside = pl.col("ts").is_between(primary.start, end + 5 * SECOND)
-    failed = evidence["failed"].filter(inside).with_columns(probe=of_probes(facts[Probes]))
+    # A request that a proxy dates by its start belongs to the incident in which it ended, as the failure behind it does.
+    hit = inside | pl.col("ended").is_between(primary.start, end + 5 * SECOND).fill_null(value=False)
+    failed = evidence["failed"].filter(hit).with_columns(probe=of_probes(facts[Probes]))
     users = failed.filter(~pl.col("probe"))
     seconds = served(evidence["seconds"], primary, end)
     edge = EDGE_S * SECOND
@@ -46,7 +48,7 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
         routes=failed_routes(failed), clients=tuple(users["client"].drop_nulls().unique().sort()), completed=int(seconds["n"].sum()),
         completed_refs=refs(seconds.head(3), "first_line"), calls_failed=attempts.height, calls_late=late.height,
         slowest_call_s=round(slowest / 1000, 3) if slowest is not None else None,
-        call_refs=refs(late.sort("duration_ms", descending=True).head(2), "line"), failed_outside=evidence["failed"].filter(~inside).height,
+        call_refs=refs(late.sort("duration_ms", descending=True).head(2), "line"), failed_outside=evidence["failed"].filter(~hit).height,
         completed_between=int(between["n"].sum()), failed=once(users, evidence["formats"]), probes_failed=once(failed.filter("probe"), evidence["formats"]),
         caller=attempts["service"][0] if attempts.height else None, attempt_refs=refs(pl.concat([attempts.head(3), attempts.tail(1)]).unique(maintain_order=True), "line"),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from forensics.findings.sections import all_findings
 from forensics.findings.signals import Signals
 from forensics.findings.timeline import timeline
 from forensics.findings.weighing import judge_all
-from forensics.model.facts import Losses, Rhythms, Stalls, Watch
+from forensics.model.facts import Rhythms, Stalls, Watch
 from forensics.model.finding import POSITIVE, Action, Diagnosis, Judgement, Verdict
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ def actions(signals: Signals, judgements: tuple[Judgement, ...]) -> Iterator[Act
             if step.unless is None or verdict[step.unless] not in POSITIVE:
                 yield Action(step.key, unit, step.answers, step.value)
     yield from of_monitors(signals)
-    if signals.facts[Losses].items:
-        yield Action(
-            "act.rate_limit", {"service": signals.facts[Losses].items[0].service}, ("mechanism.loss",), 3
-        )
+    limited = next((lost for lost in signals.losses if lost.limited), None)
+    # A larger limit fills a full disk faster.
+    if limited is not None and not signals.hits("os.no-space").height:
+        yield Action("act.rate_limit", {"service": limited.service}, ("mechanism.loss",), 3)
 
 
 def of_monitors(signals: Signals) -> Iterator[Action]:

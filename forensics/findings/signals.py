@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from forensics.model.digest import Evidence
-    from forensics.model.facts import Facts, Incident, Lifecycle, SampleSeries, Series, Snapshot
+    from forensics.model.facts import Facts, Incident, Lifecycle, Loss, SampleSeries, Series, Snapshot
     from forensics.model.known import Known
 
 SECOND = 1_000_000
@@ -72,6 +72,24 @@ WHOLE = 0.9
 
 
 REPLICA, replica_of = names.REPLICA, names.replica_of
+
+
+SUPPRESSED = "journald.suppressed"
+"""What journald writes where a service went over its rate limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What one service is declared to have lost: at least ``n`` lines in so many losses, told from ``first`` to ``last``."""
+
+    service: str
+    n: int
+    times: int
+    first: int
+    last: int
+    limited: bool
+    """True where a rate limit dropped them."""
+    refs: tuple[Ref, ...]
 
 
 @dataclass(frozen=True)
@@ -390,6 +408,21 @@ class Signals:
             ended["pid"], ended["last_us"], begun["pid"], begun["first_us"],
             Ref(ended["source"], ended["last_line"]), Ref(begun["source"], begun["first_line"]),
         )  # fmt: skip
+
+    @cached_property
+    def losses(self) -> list[Lost]:
+        """What each service is declared to have lost, the most first: another service's loss says nothing of it."""
+        by: dict[str, list[Loss]] = {}
+        for loss in self.facts[Losses].items:
+            by.setdefault(loss.service, []).append(loss)
+        found = [
+            Lost(
+                service=service, n=sum(loss.n or 0 for loss in items), times=len(items), first=min(loss.at for loss in items), last=max(loss.at for loss in items),
+                limited=any(loss.what == SUPPRESSED for loss in items), refs=tuple(loss.ref for loss in items),
+            )
+            for service, items in by.items()
+        ]  # fmt: skip
+        return sorted(found, key=lambda one: (-one.n, one.service))
 
     def losses_near(self) -> list[Ref]:
         """Places of declared losses in or near the window."""

@@ -36,6 +36,8 @@ STEP_NEAR = 5 * 60 * SECOND
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
 TOLD_ELSEWHERE = ("app_error", "http_error")
 """Families of failures whose lines stand beside the failure that caused them: impact tells of these."""
+TURNS = ("start", "stop", "kill", "restart", "deploy", "stall", "stall_end", "alert", "clock", "mitigated")
+"""Kinds of rows after which failures go on in a row of their own: what they tell may be why; told again, it is no turn."""
 PROBE_ROWS = 4
 SERVER = ("postgres.shutdown-request", "postgres.previous-stop", "postgres.ready")
 """What tells when a database server took connections and when not."""
@@ -57,7 +59,35 @@ def timeline(signals: Signals) -> tuple[Moment, ...]:
         activity.moments(signals),
     )
     rows = sorted((row for maker in makers for row in maker), key=lambda row: (row.at, row.kind, row.key))
-    return tuple(unsure(rows, signals.facts[Clocks]))
+    return tuple(unsure(joined(rows), signals.facts[Clocks]))
+
+
+def joined(rows: list[Moment]) -> list[Moment]:
+    """Make one row of those that tell of one failure of one service, until something turned: then a new one begins."""
+    kept: list[Moment] = []
+    begun: dict[tuple[str | None, str], int] = {}
+    seen: set[tuple[str | None, str, str]] = set()
+    for row in rows:
+        if row.key != "row.failures":
+            what = (row.service, row.kind, str(row.values.get("title", "")))
+            if row.kind in TURNS and what not in seen:
+                begun.clear()
+            seen.add(what)
+            kept.append(row)
+            continue
+        name = (row.service, row.values["signature"])
+        if name not in begun:
+            begun[name] = len(kept)
+            kept.append(row)
+            continue
+        first = kept[begun[name]]
+        both = {key: first.values[key] + row.values[key] for key in ("n", "most")}
+        kept[begun[name]] = replace(
+            first,
+            values={**first.values, **both, "until": max(first.values["until"], row.values["until"])},
+            refs=tuple(dict.fromkeys((first.refs[0], row.refs[-1]))),
+        )
+    return kept
 
 
 def unsure(rows: list[Moment], clocks: Clocks) -> Iterator[Moment]:

@@ -230,6 +230,11 @@ def said(fmt: MessageFormat, have: set[str], *, dated: bool) -> dict[str, pl.Exp
         named["said_level"] = pl.col("level").replace_strict(fmt.levels, default=None, return_dtype=pl.String)
     if dated and "time" in have:
         named["own_us"], named["own_naive"] = stamp_and_zone(pl.col("time"), fmt.time or "", fmt.zone)
+        if fmt.edge == "start":
+            # The line was written when the operation ended: what it took is no time in a buffer.
+            took = named.get("duration_ms", pl.lit(None)).cast(pl.Float64, strict=False)
+            took = pl.when(took >= 0).then(took)
+            named["own_us"] += (took * 1000).round().cast(pl.Int64)
         if fmt.zone == "token" and "zone" in have:
             named["own_naive"] = ~is_offset(pl.col("zone"))
     named["body"] = (

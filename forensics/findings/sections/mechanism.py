@@ -21,7 +21,7 @@ from forensics.findings.primary import (
     stalls_in_window,
 )
 from forensics.findings.signals import SECOND, replica_of
-from forensics.model.facts import Failures, Losses, Restarts, Rhythms
+from forensics.model.facts import Failures, Restarts, Rhythms
 from forensics.model.finding import POSITIVE, Finding, Grade, Judgement, Verdict
 from forensics.model.outcomes import UNANSWERED
 from forensics.model.source import Ref
@@ -48,6 +48,8 @@ OVERLAP = 3
 """Waits from which it is told that they overlap."""
 ALL = 0.9
 """Share of the waits in a window that one run of overlapping ones must hold to speak for the window."""
+LOSSES = 3
+"""Services whose declared losses are told, those with most lines first."""
 COUNTERS = ("total", "active", "idle", "waiting")
 """What pools count of themselves."""
 
@@ -88,15 +90,8 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
             beat.refs,
         )
     yield from budget_link.findings(signals)
-    losses = signals.facts[Losses].items
-    if losses:
-        yield Finding(
-            "mechanism.loss",
-            "mechanism",
-            Grade.VERIFIED,
-            {"n": sum(loss.n or 0 for loss in losses), "service": losses[0].service, "at": losses[0].at},
-            tuple(loss.ref for loss in losses)[:2],
-        )
+    for lost in signals.losses[:LOSSES]:
+        yield Finding("mechanism.loss", "mechanism", Grade.VERIFIED, {"lost": lost}, lost.refs[:4])
 
 
 def at_rest(signals: Signals) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from forensics.findings import activity, capacity, lock_waits
 from forensics.findings.alarms import alarms
+from forensics.findings.kinds import same_kind
 from forensics.findings.primary import (
     completed,
     coverage_refs,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import Stall
+    from forensics.model.facts import Incident, Stall
     from forensics.model.finding import OpenQuestion
     from forensics.model.source import Ref
 
@@ -88,7 +89,7 @@ def summary(
         {
             "incident": incident, "service": hit, "last": signals.window[1], "failed": failed, "completed": completed(signals) if hit == signals.unit else found.completed,
             "clients": len(found.clients), "lossy": lossy(signals), "edge": None if found.completed_between else EDGE_S,
-            **attempts(signals),
+            **attempts(signals), "alike": alike(signals, incident),
         }, (*edge_refs(incident), *found.attempt_refs[:1], *found.attempt_refs[1:][-1:]),
     )  # fmt: skip
     yield from only_an_alarm(signals)
@@ -160,6 +161,12 @@ def quiet(signals: Signals, *, stalled: bool) -> Iterator[Finding]:
         )
     elif records and first:
         yield Finding("summary.unassigned", "summary", Grade.VERIFIED, {"records": records}, (first,))
+
+
+def alike(signals: Signals, incident: Incident) -> tuple[int, int] | None:
+    """Return how many incidents are of the kind of this one, itself among them, and when the first began; None where it is alone."""
+    same = same_kind(signals)
+    return (1 + len(same), min(one.start for one in (incident, *same))) if same else None
 
 
 def only_an_alarm(signals: Signals) -> Iterator[Finding]:

@@ -35,6 +35,8 @@ MOST = 0.9
 """Share of the probes due in a window that must be there and answered to rule a stall out."""
 SILENT_WORKERS = ("gunicorn.worker-timeout", "puma.worker-timeout", "unicorn.worker-timeout")
 """Workers whose master heard nothing from them for longer than it waits."""
+LOST_AROUND = 5 * MINUTE
+"""A loss is declared with the service's next line: it may lie so long before that, or be of the time right before the window."""
 TWICE = 2
 """Failures from which a pool's own text confirms: one may be a test, or a text of something else."""
 
@@ -113,7 +115,11 @@ def process_stalled(signals: Signals) -> Iterator[Sign]:
     yield from said_stalled(signals)
     yield from read_late(signals)
     yield from answered_through(signals)
-    if signals.facts[Losses].items:
+    lo, hi = signals.window
+    if any(
+        loss.service in signals.fleet and lo - LOST_AROUND <= loss.at <= hi + LOST_AROUND
+        for loss in signals.facts[Losses].items
+    ):
         yield hole("stall.loss", {"service": signals.unit})
     cover = signals.facts[Coverage].of(signals.unit)
     if cover and signals.covers(signals.unit):

@@ -10,7 +10,7 @@ import polars as pl
 from forensics.findings.alarms import alarms
 from forensics.findings.signals import MINUTE, SECOND
 from forensics.findings.weighing.scale import Sign, covered, direct, disproof, hint, hole, question, witness
-from forensics.model.facts import Continuity, Coverage, Failures, Losses, Watch
+from forensics.model.facts import Continuity, Coverage, Failures, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,10 +162,9 @@ def kept_watch(signals: Signals, series: Series) -> Sign:
 
 def log_loss(signals: Signals) -> Iterator[Sign]:
     """What sources declare as lost; a text export without such a line can't tell."""
-    losses = signals.facts[Losses].items
-    if losses:
-        said = {"n": sum(loss.n or 0 for loss in losses), "service": losses[0].service, "at": losses[0].at}
-        yield direct("loss.declared", said, tuple(loss.ref for loss in losses)[:4])
+    if signals.losses:
+        said = {"lost": signals.losses[0], "others": len(signals.losses) - 1}
+        yield direct("loss.declared", said, tuple(ref for lost in signals.losses for ref in lost.refs)[:4])
     lo, hi = signals.window
     holes = [one for one in signals.facts[Continuity].holes if one.start <= hi and one.end >= lo]
     if holes:
