@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from forensics.model.source import Source
 
 DAY_S = 86_400
+NEAR_LEAP_US = 3 * 3600 * SECOND
+"""Wall clocks of two neighbouring lines that lie further apart than this look like no hole of an hour."""
 TURN_S = 200 * DAY_S
 """A step so large between two lines without a year is New Year, not a pause."""
 
@@ -211,6 +213,7 @@ def doubts(seconds: pl.DataFrame, index: int, rule: Rule) -> tuple[str, ...]:
     )
     twice = int(wall.filter(pl.col("first") != pl.col("second"))["n"].sum())
     never = int(wall.filter(pl.col("first").is_null())["n"].sum())
+    leaps = skipped(wall.sort("micros"))
     told = (
         f"{twice} lines lie in an hour that {rule.zone} had twice and were told apart by their order"
         if rule.repeat
@@ -223,7 +226,27 @@ def doubts(seconds: pl.DataFrame, index: int, rule: Rule) -> tuple[str, ...]:
             if never
             else ()
         ),
+        *(
+            f"clocks of {rule.zone} went forward by {minutes} min between {before} and {after}: these lines are {apart} s apart"
+            for minutes, before, after, apart in leaps
+        ),
     )
+
+
+def skipped(wall: pl.DataFrame) -> list[tuple[int, str, str, int]]:
+    """Return where clocks went forward between two neighbouring lines: by how many minutes, both wall clocks, and the seconds between."""
+    steps = wall.drop_nulls("first").select(
+        "micros",
+        before=pl.col("micros").shift(1),
+        stepped=pl.col("micros").diff(),
+        apart=pl.col("first").diff(),
+    )
+    found = steps.filter((pl.col("stepped") > pl.col("apart")) & (pl.col("stepped") <= NEAR_LEAP_US))
+    shown = (
+        pl.from_epoch(name, time_unit="us").dt.strftime("%Y-%m-%d %H:%M:%S") for name in ("before", "micros")
+    )
+    minutes = (pl.col("stepped") - pl.col("apart")) // MINUTE
+    return found.select(minutes, *shown, pl.col("apart") // SECOND).rows()
 
 
 def shift(frame: pl.DataFrame, rules: dict[int, Rule]) -> pl.DataFrame:

@@ -360,3 +360,24 @@ def test_errors_that_name_no_request_of_another_log_keep_their_assumed_zone(tmp_
     found = {source.name: source for source in read(tmp_path).sources}
 
     assert found["error.log"].zone.rule == "assumed"
+
+
+def test_an_hour_that_clocks_skipped_is_named(tmp_path: Path) -> None:
+    """Two lines an hour apart on the wall are thirty seconds apart where summer time began between them."""
+    walls = ("01:58:30", "01:59:30", "03:00:00", "03:01:00")
+    write(tmp_path, "app.log", [f"2026-03-29 {wall},004 INFO tick" for wall in walls])
+    evidence = read(tmp_path, "Europe/Berlin")
+
+    assert instants(evidence, "app.log") == [
+        f"2026-03-29 {at}" for at in ("00:58:30", "00:59:30", "01:00:00", "01:01:00")
+    ]
+    assert source(evidence, "app.log").limits == (
+        "clocks of Europe/Berlin went forward by 60 min between 2026-03-29 01:59:30 and 2026-03-29 03:00:00: these lines are 30 s apart",
+    )
+
+
+def test_a_day_without_a_change_names_none(tmp_path: Path) -> None:
+    """An hour without lines is no skipped one."""
+    write(tmp_path, "app.log", [f"2026-03-28 {wall},004 INFO tick" for wall in ("01:59:30", "03:00:00")])
+
+    assert source(read(tmp_path, "Europe/Berlin"), "app.log").limits == ()
