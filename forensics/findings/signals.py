@@ -369,11 +369,17 @@ class Signals:
         return sorted(found, key=lambda event: event.text in self.unverified)
 
     def same_process(self, service: str) -> tuple[Ref, Ref] | None:
-        """Places that show one process id of a service before and after the window."""
+        """Places that show one process id of a service before and after the window.
+
+        The first and the last failure make the window's edges, so that lines at them stand inside it. Only of what goes on to the end
+        of the inputs can nothing stand behind it: there a line at the end tells that the process is alive.
+        """
         lo, hi = self.window
+        ongoing = self.primary is not None and self.primary.end is None
+        after = pl.col("last_us") >= hi - 5 * SECOND if ongoing else pl.col("last_us") > hi
         rows = (
             self.evidence["processes"]
-            .filter((pl.col("service") == service) & (pl.col("first_us") < lo) & (pl.col("last_us") > hi))
+            .filter((pl.col("service") == service) & (pl.col("first_us") < lo) & after)
             .sort("first_us")
         )
         others = self.evidence["processes"].filter(

@@ -26,6 +26,16 @@ KEYS = ["source", "service"]
 MOST_TWICE = 1000
 """Requests and hits of a copy that are kept to compare its clock."""
 MANAGERS = ("systemd", "kernel", "systemd-journald")
+BEGINS = ("systemd.starting", "systemd.started")
+ENDS = (
+    "systemd.main-exited",
+    "systemd.deactivated",
+    "systemd.stopped",
+    "systemd.finished",
+    "systemd.failed-result",
+)
+LATE_US = 5 * SECOND
+"""What a process wrote may still lie in a pipe, and its children may end after it: a line so near to an end or a start tells nothing."""
 COPIES = {
     "source": pl.UInt16,
     "service": pl.String,
@@ -43,7 +53,8 @@ def named(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Name the service of a text export of one unit by the unit, where only the program's name is printed.
 
     ``journalctl -u api -o short`` prints the identifier of each process; the unit's name stands in systemd's own lines.
-    Only an export with exactly one unit and one other identifier leaves no doubt.
+    An export with exactly one unit and one other identifier leaves no doubt, unless a process of the identifier lived on through an end or
+    a start of the unit, or began while that was down: then it is of another unit, whose manager had nothing to say.
     """
     processes = frames["processes"].filter(pl.col("boot").is_null())
     units = (
@@ -57,7 +68,24 @@ def named(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     idents = idents.filter(~pl.col("ident").is_in(MANAGERS))
     one = pl.col("source").is_unique()
     pairs = units.filter(one).join(idents.filter(one), on="source")
+    pairs = pairs.join(strangers(frames["hits"], processes, pairs), on="source", how="anti")
     return renamed(frames, pairs.select("source", service="ident", renamed="unit"))
+
+
+def strangers(hits: pl.DataFrame, processes: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the sources in which a process of the identifier is none of the unit, by the unit's ends and starts."""
+    turns = (
+        hits.filter(pl.col("signature").is_in([*BEGINS, *ENDS]) & pl.col("ts").is_not_null())
+        .select("source", "service", "ts", "line", down=pl.col("signature").is_in(ENDS))
+        .join(pairs, left_on=["source", "service"], right_on=["source", "unit"], how="semi")
+    )
+    mine = processes.join(pairs, left_on=["source", "service"], right_on=["source", "ident"], how="semi")
+    both = mine.select("source", "first_us", "last_us").join(turns.drop("service"), on="source")
+    through = (pl.col("first_us") < pl.col("ts") - LATE_US) & (pl.col("last_us") > pl.col("ts") + LATE_US)
+    before = both.filter(pl.col("ts") < pl.col("first_us")).sort("source", "first_us", "ts", "line")
+    latest = before.unique(["source", "first_us"], keep="last", maintain_order=True)
+    while_down = latest.filter(pl.col("down") & (pl.col("ts") < pl.col("first_us") - LATE_US))
+    return pl.concat([both.filter(through).select("source"), while_down.select("source")]).unique()
 
 
 def renamed(frames: dict[str, pl.DataFrame], pairs: pl.DataFrame) -> dict[str, pl.DataFrame]:
