@@ -26,7 +26,7 @@ def excluded(
     one: Exclusion, judgements: Sequence[Judgement], findings: Sequence[Finding]
 ) -> Iterator[Contradiction]:
     """Yield an exclusion whose two sides both hold."""
-    if any(judgement.why == one.unless for judgement in judgements):
+    if any(judgement.why in one.unless for judgement in judgements):
         return
     for left in holding(one.one, judgements, findings, one.of):
         for right in holding(one.other, judgements, findings, one.of):

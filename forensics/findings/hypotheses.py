@@ -98,11 +98,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """Two conclusions that cannot both hold, but for one reason of a verdict."""
+    """Two conclusions that cannot both hold, but for some reasons of a verdict."""
 
     one: Side
     other: Side
-    unless: str | None
+    unless: tuple[str, ...]
     of: tuple[str, ...] = ()
     """Path of a value that both findings must share: they speak of the same thing."""
 
@@ -179,7 +179,7 @@ def exclusions() -> tuple[Exclusion, ...]:
         Exclusion(
             side(block["one"]),
             side(block["other"]),
-            block.get("unless"),
+            tuple(block.get("unless", ())),
             tuple(block["of"].split(".")) if "of" in block else (),
         )
         for block in tables()["exclusion"]

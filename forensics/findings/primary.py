@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from forensics.findings import capacity
-from forensics.findings.signals import SECOND, replica_of
-from forensics.model.facts import Coverage, Failures, Impact, Losses, Stalls
+from forensics.findings.signals import MINUTE, SECOND, replica_of
+from forensics.model.facts import Coverage, Events, Failures, Impact, Losses, Stalls
 from forensics.model.frames import middle
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
     from forensics.findings.signals import Signals
-    from forensics.model.facts import FailureGroup, Incident, Stall
+    from forensics.model.facts import EventGroup, FailureGroup, Incident, Stall
 
 POOL = "pool_exhaustion"
+OVERLOAD = "overload"
+"""Family of the texts by which a server says that its workers, its queue or its slots for requests are all taken."""
 BUCKET = 10 * SECOND
 """A pool fails over as many of these as hold a failure of it."""
 
@@ -64,6 +66,18 @@ def in_window(signals: Signals, group: FailureGroup) -> pl.DataFrame:
         pl.col("service").is_in([other.service for other in replicas(signals, group)])
         & (pl.col("signature") == group.signature)
     )
+
+
+def of_overload(signals: Signals) -> list[EventGroup]:
+    """Return what servers say of workers and queues that were all taken, in the window of an incident or in the minute before it."""
+    if signals.primary is None:
+        return []
+    lo, hi = signals.window
+    return [
+        group
+        for group in signals.facts[Events].groups
+        if group.family == OVERLOAD and group.first <= hi and group.last >= lo - MINUTE
+    ]
 
 
 def stalls_in_window(signals: Signals) -> list[Stall]:

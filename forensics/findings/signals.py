@@ -52,6 +52,8 @@ FRONTS = ("nginx_access", "nginx_error")
 """Formats of servers that stand before an application: a report is about these only where they alone fail."""
 POSTGRES_LOGS = ("postgres", "postgres_epoch", "postgres_bare")
 """Formats of PostgreSQL's own log."""
+MYSQL_LOGS = ("mysql_error",)
+"""Formats of the own log of MySQL and MariaDB."""
 NEAR_LIMIT = 0.9
 """Share of a limit from which it counts as reached: reserved slots and sampling hide the last tenth."""
 POSTGRES = re.compile(r"(?i)postgres|psycopg|asyncpg|libpq|aiopg|pgbouncer")
@@ -177,17 +179,18 @@ class Signals:
 
     @cached_property
     def engine(self) -> str:
-        """The database that the failures speak of: ``mysql`` where only its messages occur, else ``postgres``."""
+        """The database that the inputs speak of: ``mysql`` where only its log or its messages occur, else ``postgres``."""
         named = [self.known.signatures[group.signature].library for group in self.facts[Failures].groups]
         postgres = self.services_in(*POSTGRES_LOGS) or any(map(POSTGRES.search, named))
-        return "mysql" if any(map(MYSQL.search, named)) and not postgres else "postgres"
+        mysql = self.services_in(*MYSQL_LOGS) or any(map(MYSQL.search, named))
+        return "mysql" if mysql and not postgres else "postgres"
 
     @cached_property
     def has_database(self) -> bool:
         """Does anything in the inputs speak of a database? Where nothing does, no question about one helps."""
         told = any(group.family in DATABASE_FAMILIES for group in self.facts[Failures].groups)
         seen = self.facts[Sessions].snapshots or self.facts[Samples].series
-        return bool(told or seen or self.services_in(*POSTGRES_LOGS, "mysql_error", "pgbouncer"))
+        return bool(told or seen or self.services_in(*POSTGRES_LOGS, *MYSQL_LOGS, "pgbouncer"))
 
     @cached_property
     def samplers(self) -> set[str]:
@@ -289,6 +292,21 @@ class Signals:
             for due in series.dues
             if lo - SECOND <= due.at <= hi and due.state in ("missed", "failed", "late")
         )
+
+    @cached_property
+    def pool_counters(self) -> pl.DataFrame:
+        """What pools count of themselves where a wait ran out in the window: total, active and idle, with service, source and line."""
+        rows = self.hits(families=("pool_exhaustion",))
+        said = {
+            name: pl.col("parameters").str.json_path_match(f"$.{name}").cast(pl.Int64, strict=False)
+            for name in ("total", "active", "idle")
+        }
+        return rows.select("service", "source", "line", **said).drop_nulls(list(said))
+
+    @property
+    def pool_was_empty(self) -> bool:
+        """Did every pool that counts itself hold no connection at all? Then none could be opened, and none was taken."""
+        return bool(self.pool_counters.height) and bool((self.pool_counters["total"] == 0).all())
 
     def part_of(self, *services: str) -> dict[str, Any]:
         """Return the first of some services that has lines, though they do not cover the window, as values of a statement."""

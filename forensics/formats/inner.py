@@ -15,7 +15,7 @@ from forensics.formats import bare
 from forensics.formats.continued import FURTHER_SHIPPED
 from forensics.formats.heads import ANSI
 from forensics.formats.order import join_chunks, oldest_first
-from forensics.formats.text import is_offset, stamp, token_stamp
+from forensics.formats.text import is_offset, stamp_and_zone
 from forensics.model.schema import RECORDS, conform
 from forensics.sources import clock
 
@@ -42,8 +42,8 @@ LEVELS = {
 """Names of severities, in lower case, to the five levels; any other name says nothing."""
 
 
-YEAR = re.compile(r"%Y|^iso$|^epoch$")
-"""Times that carry a year."""
+YEAR = re.compile(r"%Y|^iso$|^epoch$|^any$")
+"""Times that carry a year; of a stamp of any kind only one that does is read."""
 FEW = 1000
 """Messages up to which they are looked at one by one."""
 
@@ -144,6 +144,7 @@ def own_times(records: pl.DataFrame) -> pl.DataFrame:
     left = table.filter(pl.col("ts").is_null()).select("row", "message")
     found: list[pl.DataFrame] = []
     dating = [one for one in all_messages().values() if one.time and YEAR.search(one.time)]
+    dating.sort(key=lambda one: one.time == "any")
     for one in likely(left["message"], dating):
         if not left.height:
             break
@@ -186,15 +187,14 @@ def said(left: pl.DataFrame, one: MessageFormat) -> pl.DataFrame:
     near = left.filter(pl.col("message").str.contains_any(list(one.anchors))) if one.anchors else left
     if not near.height or "(?P<time>" not in one.pattern:
         return empty
-    source = one.prepare(pl.col("message")) if one.prepare else pl.col("message")
+    prepare = one.prepare_dated or one.prepare
+    source = prepare(pl.col("message")) if prepare else pl.col("message")
     groups = near.select("row", g=source.str.extract_groups(one.pattern)).unnest("g")
     groups = groups.filter(pl.col("time").is_not_null())
-    utc = pl.lit(one.zone in ("offset", "utc"))
-    time = stamp(pl.col("time"), one.time or "")
+    time, naive = stamp_and_zone(pl.col("time"), one.time or "", one.zone)
     if one.zone == "token" and "zone" in groups.columns:
-        utc = is_offset(pl.col("zone"))
-        time = token_stamp(one.time or "")
-    return groups.select("row", own=time, own_naive=~utc).filter(pl.col("own").is_not_null())
+        naive = ~is_offset(pl.col("zone"))
+    return groups.select("row", own=time, own_naive=naive).filter(pl.col("own").is_not_null())
 
 
 def without_chunk_stamps(records: pl.DataFrame) -> pl.DataFrame:

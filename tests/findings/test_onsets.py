@@ -69,9 +69,7 @@ def test_a_stall_is_an_onset() -> None:
     draft.put(replace(one, start=LO + 60 * SECOND, end=LO + 90 * SECOND))
     (clue,) = [one for one in clues(told_of(draft, LO + 55 * SECOND)) if one.key == "clue.event"]
 
-    assert f"lies 5 s before {API} stood still:" in Statements("en", "UTC").say(
-        clue.key, clue.values
-    )
+    assert f"lies 5 s before {API} stood still:" in Statements("en", "UTC").say(clue.key, clue.values)
 
 
 def told_of(draft: Draft, at: int) -> Signals:

@@ -14,6 +14,7 @@ from forensics.findings.primary import (
     called,
     in_window,
     main_pool,
+    of_overload,
     places,
     pool_values,
     seconds_shown,
@@ -69,6 +70,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
         yield from stall_links(signals, stall)
     yield from probe_link(signals)
     yield from redis_link(signals)
+    yield from workers_full(signals)
     yield from gauge_links(signals, pool)
     yield from activity.findings(signals, "mechanism")
     yield from pooler.findings(signals, "mechanism")
@@ -295,6 +297,21 @@ def redis_link(signals: Signals) -> Iterator[Finding]:
         yield Finding(
             "mechanism.redis_symptom", "mechanism", Grade.INFERRED, {"n": rows.height, "least": int(rows["sure"].sum()), "in_stalls": in_stalls}, places(rows), alternatives=("a network fault between service and Redis in the same seconds",),
             method="every timeout was printed when the process got a turn",
+        )  # fmt: skip
+
+
+def workers_full(signals: Signals) -> Iterator[Finding]:
+    """Tell that a server's workers or its queue were all taken, where it says so in the window or in the minute before."""
+    for group in of_overload(signals):
+        rows = signals.hits(group.signature).filter(pl.col("service") == group.service)
+        rows = rows.sort("ts", "source", "line")
+        said = json.loads(rows["parameters"][0] or "{}")
+        yield Finding(
+            "mechanism.full",
+            "mechanism",
+            Grade.VERIFIED,
+            {"group": group, "max": said.get("max"), "first": rows["ts"][0], "last": rows["ts"][-1], "n": rows.height},
+            signals.refs(rows, 2),
         )  # fmt: skip
 
 

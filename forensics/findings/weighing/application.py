@@ -16,6 +16,7 @@ from forensics.findings.weighing.scale import (
     covered,
     direct,
     disproof,
+    explained,
     hint,
     hole,
     question,
@@ -44,6 +45,7 @@ TWICE = 2
 def app_pool_exhausted(signals: Signals) -> Iterator[Sign]:
     """The pool's own error text is direct evidence."""
     yield from said_empty(signals)
+    yield from counted(signals)
     if (shown := pooler.inside(signals)) or pooler.queued(signals):
         stats = pooler.queued(signals)
         most, period = next(iter(stats), (None, None))
@@ -54,6 +56,18 @@ def app_pool_exhausted(signals: Signals) -> Iterator[Sign]:
         told = {"service": signals.unit, "lines": cover.lines}
         yield covered("pool.none", told, (cover.first_ref, cover.last_ref))
     yield question("no_log", {"service": signals.unit})
+
+
+def counted(signals: Signals) -> Iterator[Sign]:
+    """A pool that counts no connection at all, or only idle ones, did not run out: HikariCP prints its counters with each timeout."""
+    rows = signals.pool_counters
+    if not rows.height:
+        return
+    said = {"n": rows.height, "service": rows["service"][0], "most": rows["total"].max()}
+    if signals.pool_was_empty:
+        yield explained("pool.none_open", said, signals.refs(rows, 3), outweighs=3)
+    elif bool(((rows["active"] == 0) & (rows["idle"] > 0)).all()):
+        yield explained("pool.idle", said, signals.refs(rows, 3), outweighs=3)
 
 
 def texts_of_pools(signals: Signals, *, window: bool) -> list[FailureGroup]:

@@ -228,6 +228,10 @@ def db_down(signals: Signals) -> Iterator[Sign]:
     instants = bool(gauge and gauge.series.startswith(SNAPSHOT) and not signals.covering(gauge))
     if gauge and not instants and (gauge.incident_peak or not signals.spans):
         yield disproof("db_down.sampled", {"gauge": gauge}, tuple(gauge.refs.values())[:2])
+    if signals.pool_was_empty:
+        empty = signals.pool_counters
+        said = {"n": empty.height, "service": empty["service"][0]}
+        yield (witness if empty.height > 1 else hint)("db_down.pool_empty", said, signals.refs(empty, 3))
     broken = signals.inside("db_connect", "connection_broken")
     if broken.height >= MANY:
         yield hint("db_down.clients", {"n": broken.height}, signals.refs(broken))
