@@ -36,6 +36,8 @@ def findings(signals: Signals) -> Iterator[Finding]:
         return
     if found.over is False and len(found.demands) == 1 and not signals.known.deployment.clients:
         return  # one pool that the logs alone size, and room for it: its capacity and the gauge say that already
+    if not stated(found):
+        return  # defaults alone say nothing of this deployment, nor which database it has
     missing = [named(item, found) for item in found.missing]
     values = {
         "budget": found,

@@ -424,7 +424,10 @@ class Signals:
         if old.height != 1:
             return None
         ended = old.row(0, named=True)
-        new = rows.filter(pl.col("first_us").is_between(ended["last_us"], ended["last_us"] + MINUTE))
+        new = rows.filter(
+            pl.col("first_us").is_between(ended["last_us"], ended["last_us"] + MINUTE)
+            & (pl.col("pid") != ended["pid"])
+        )
         if new.height != 1:
             return None
         begun = new.row(0, named=True)
