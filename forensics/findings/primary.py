@@ -13,8 +13,10 @@ from forensics.model.frames import middle
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from forensics.findings.signals import Signals
-    from forensics.model.facts import FailureGroup, Incident, Stall
+    from forensics.model.facts import FailedOperations, FailureGroup, Incident, Stall
 
 POOL = "pool_exhaustion"
 BUCKET = 10 * SECOND
@@ -107,6 +109,15 @@ def pool_values(signals: Signals, pool: FailureGroup, rows: pl.DataFrame) -> dic
         "first": rows["ts"].min(), "last": rows["ts"].max(), "began": rows["began"].min(), "wait": wait, "size": size, "overflow": overflow,
         "capacity": most, "title": signals.known.signatures[pool.signature].title,
     }  # fmt: skip
+
+
+def together(found: Sequence[FailedOperations]) -> dict[str, Any]:
+    """Return how many operations failed in all: at least, at most, and whether that is a lower bound."""
+    return {
+        "n": sum(one.n for one in found),
+        "most": sum(one.most for one in found),
+        "least": any(one.at_least for one in found),
+    }
 
 
 def edge_refs(incident: Incident) -> tuple[Ref, ...]:

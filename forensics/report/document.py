@@ -525,6 +525,10 @@ class Builder(Drawn):
                  "median_s": s.median_s, "routes": s.routes, "timed": s.timed}
                 for s in self.case.facts[SlowRequests].items
             ],
+            "operations_failed": [
+                {"service": one.service, "replicas": one.replicas, "count": one.n, "most": None if one.at_least else one.most, "bound": "at_least" if one.at_least else "exact"}
+                for one in found.operations
+            ],
         }  # fmt: skip
 
     def timeline(self) -> list[dict[str, Any]]:

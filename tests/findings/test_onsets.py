@@ -34,13 +34,13 @@ POOL = "sqlalchemy.queuepool-timeout"
         ),
         (
             LO + 4 * SECOND,
-            "lies 4 s after the start of incident 1, 2026-11-29 12:10:00 +00:00: close in time;",
-            "ocorre 4 s depois do início do incidente 1, 2026-11-29 12:10:00 +00:00: próximos no tempo;",
+            "lies 4 s after the start of incident 1: close in time;",
+            "ocorre 4 s depois do início do incidente 1: próximos no tempo;",
         ),
         (
             LO - 700 * SECOND,
-            "lies 700 s (11 min 40 s) before the start of incident 1, 2026-11-29 12:10:00 +00:00: nothing in these inputs ties them together",
-            "12:10:00 +00:00: nada nestas entradas os liga",
+            "lies 700 s (11 min 40 s) before the start of incident 1: nothing in these inputs ties them together",
+            "antes do início do incidente 1: nada nestas entradas os liga",
         ),
         (
             HI + 100 * SECOND,
