@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.model.facts import EDGE_S, Facts, FailedRoute, Failures, Impact, Incidents, Probes
+from forensics.model.facts import (
+    EDGE_S,
+    Facts,
+    FailedOperations,
+    FailedRoute,
+    Failures,
+    Impact,
+    Incidents,
+    Probes,
+)
 from forensics.model.frames import most, passing
+from forensics.model.names import replica_of
 from forensics.model.plug import Analysis
 from forensics.model.source import Ref
 
@@ -22,6 +32,10 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
+OUTER = ("http_error", "app_error", "webhook_delivery")
+"""Families that are counted as requests or calls, or stand beside the failure that caused them."""
+SAMPLERS = ("pool_gauge", "gauge_json")
+"""Formats of services that only take samples: nobody waits for what they do."""
 LATE_MS = 10_000.0
 """A call that completed after this long is told as late."""
 
@@ -51,6 +65,7 @@ def impact(evidence: Evidence, known: Known, facts: Facts) -> Impact:
         call_refs=refs(late.sort("duration_ms", descending=True).head(2), "line"), failed_outside=evidence["failed"].filter(~hit).height,
         completed_between=int(between["n"].sum()), failed=once(users, evidence["formats"]), probes_failed=once(failed.filter("probe"), evidence["formats"]),
         caller=attempts["service"][0] if attempts.height else None, attempt_refs=refs(pl.concat([attempts.head(3), attempts.tail(1)]).unique(maintain_order=True), "line"),
+        operations=failed_operations(evidence, facts[Failures], primary.start, end),
     )  # fmt: skip
 
 
@@ -96,6 +111,37 @@ def attempts_failed(failures: pl.DataFrame, start: int, end: int) -> pl.DataFram
     """Return the attempts of outgoing calls into a window that failed, in order of time: a call may have several."""
     calls = failures.filter(pl.col("family") == "webhook_delivery")
     return calls.filter(pl.col("began").is_between(start - MINUTE, end)).sort("ts", "source", "line")
+
+
+def failed_operations(
+    evidence: Evidence, failures: Failures, start: int, end: int
+) -> tuple[FailedOperations, ...]:
+    """Count what failed in a window in clients whose lines show no requests; replicas that fail are one service."""
+    served = {replica_of(name) for name in evidence["routes"]["service"].drop_nulls()}
+    sampling = evidence["formats"].filter(pl.col("format").is_in(list(SAMPLERS)))["service"].drop_nulls()
+    rows = failures.rows.filter(
+        (pl.col("side") == "client")
+        & ~pl.col("family").is_in(OUTER)
+        & ~pl.col("service").is_in(sampling.implode())
+        & (pl.col("ts").is_between(start, end + 5 * SECOND) | pl.col("began").is_between(start, end))
+    ).sort("ts", "source", "line")
+    found: dict[str, pl.DataFrame] = {}
+    for base in dict.fromkeys(map(replica_of, rows["service"])):
+        if base not in served:
+            mine = [name for name in rows["service"].unique() if replica_of(name) == base]
+            found[base] = rows.filter(pl.col("service").is_in(mine))
+    bounded = {(group.service, group.signature) for group in failures.groups if group.bound == "at_least"}
+    return tuple(
+        FailedOperations(
+            base if part["service"].n_unique() > 1 else part["service"][0],
+            part["service"].n_unique(),
+            int(part["sure"].sum()),
+            part.height,
+            bool(bounded & set(part.select("service", "signature").iter_rows())),
+            Ref(part["source"][0], part["line"][0]),
+        )
+        for base, part in sorted(found.items(), key=lambda one: (-one[1].height, one[0]))
+    )
 
 
 def late_calls(calls: pl.DataFrame) -> pl.DataFrame:

@@ -13,8 +13,10 @@ from forensics.model.frames import middle
 from forensics.model.source import Ref
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from forensics.findings.signals import Signals
-    from forensics.model.facts import EventGroup, FailureGroup, Incident, Stall
+    from forensics.model.facts import EventGroup, FailedOperations, FailureGroup, Incident, Stall
 
 POOL = "pool_exhaustion"
 OVERLOAD = "overload"
@@ -124,6 +126,15 @@ def seconds_shown(start: int, end: int) -> int:
     """Return the seconds between two instants (µs) as both are shown, rounded to the second: a sum of such agrees with its parts."""
     half = SECOND // 2
     return (end + half) // SECOND - (start + half) // SECOND
+
+
+def together(found: Sequence[FailedOperations]) -> dict[str, Any]:
+    """Return how many operations failed in all: at least, at most, and whether that is a lower bound."""
+    return {
+        "n": sum(one.n for one in found),
+        "most": sum(one.most for one in found),
+        "least": any(one.at_least for one in found),
+    }
 
 
 def edge_refs(incident: Incident) -> tuple[Ref, ...]:

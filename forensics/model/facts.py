@@ -1122,6 +1122,22 @@ class FailedRoute:
     """Requests of a periodic probe, behind which no user waits."""
 
 
+@dataclass(frozen=True, slots=True)
+class FailedOperations:
+    """Failed operations of a service whose lines show no requests: jobs, consumers, scripts."""
+
+    service: str
+    """Replicas that fail stand together under the name of their service."""
+    replicas: int
+    n: int
+    most: int
+    """With those of which it is not plain that they are failures of their own."""
+    at_least: bool
+    """Were there more than the lines tell?"""
+    ref: Ref
+    """The first."""
+
+
 EDGE_S = 5
 """Seconds: what completes so near to the start or the end of a window may have been under way before, or belong to the recovery."""
 
@@ -1149,6 +1165,8 @@ class Impact:
     """Whose attempts of outgoing calls failed."""
     attempt_refs: tuple[Ref, ...] = ()
     """The first of these attempts and the last."""
+    operations: tuple[FailedOperations, ...] = ()
+    """Failed operations of services without requests, most first."""
 
 
 @dataclass(frozen=True, slots=True)

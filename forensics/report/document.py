@@ -531,6 +531,10 @@ class Builder(Drawn):
                  "longest_s": d.longest_s, "last_delivered": self.at(d.last_delivered) if d.last_delivered else None}
                 for d in self.case.facts[Deliveries].items
             ],
+            "operations_failed": [
+                {"service": one.service, "replicas": one.replicas, "count": one.n, "most": None if one.at_least else one.most, "bound": "at_least" if one.at_least else "exact"}
+                for one in found.operations
+            ],
         }  # fmt: skip
 
     def timeline(self) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from forensics.findings.primary import completed, coverage_refs, lossy
+from forensics.findings.primary import completed, coverage_refs, lossy, together
 from forensics.model.facts import EDGE_S, Deliveries, Impact, SlowRequests
 from forensics.model.finding import Finding, Grade
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from forensics.findings.signals import Signals
     from forensics.model.facts import FailedRoute
 
+WITHOUT_REQUESTS = 4
+"""Services without requests that are named with their failed operations."""
 SLOW_SERVICES = 2
 """Services whose slow requests are told: a service and the proxy before it."""
 
@@ -27,6 +29,7 @@ def impact(signals: Signals) -> Iterator[Finding]:
     if users:
         yield requests_failed(signals, users)
     yield from probes_failed(signals)
+    yield from operations(signals)
     if found.completed and found.completed_refs:
         values: dict[str, Any] = {"n": found.completed, "between": found.completed_between, "edge": EDGE_S}
         yield Finding("impact.completed", "impact", Grade.VERIFIED, values, found.completed_refs)
@@ -80,6 +83,19 @@ def probes_failed(signals: Signals) -> Iterator[Finding]:
         }
         refs = tuple(row.ref for row in rows[:3])
         yield Finding("impact.probes_failed", "impact", Grade.DERIVED, values, refs)
+
+
+def operations(signals: Signals) -> Iterator[Finding]:
+    """Count the failed operations of services whose lines show no requests, by service."""
+    found = signals.facts[Impact].operations
+    if found:
+        values = {
+            "services": found[:WITHOUT_REQUESTS],
+            "further": found[WITHOUT_REQUESTS:],
+            **together(found),
+        }
+        refs = tuple(one.ref for one in found[:WITHOUT_REQUESTS])
+        yield Finding("impact.operations", "impact", Grade.VERIFIED, values, refs)
 
 
 def slow(signals: Signals) -> Iterator[Finding]:

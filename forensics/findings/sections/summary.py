@@ -23,6 +23,7 @@ from forensics.findings.primary import (
     stall_of,
     stall_refs,
     stalls_in_window,
+    together,
 )
 from forensics.findings.signals import replica_of
 from forensics.model.facts import EDGE_S, Coverage, Events, Failures, Impact, Probes, Samples, Sessions, Watch
@@ -83,14 +84,14 @@ def summary(
         yield from seen_at_rest(signals, explained)
         return
     found = signals.facts[Impact]
-    failed, hit = found.failed, hit_services(signals)
+    failed, hit, jobs = found.failed, hit_services(signals), operations(signals)
     yield Finding(
         "summary.window", "summary", Grade.DERIVED,
         {
             "incident": incident, "service": hit, "last": signals.window[1], "failed": failed, "completed": completed(signals) if hit == signals.unit else found.completed,
             "clients": len(found.clients), "lossy": lossy(signals), "edge": None if found.completed_between else EDGE_S,
-            **attempts(signals), "alike": alike(signals, incident),
-        }, (*edge_refs(incident), *found.attempt_refs[:1], *found.attempt_refs[1:][-1:]),
+            **attempts(signals), "operations": jobs, "alike": alike(signals, incident),
+        }, (*edge_refs(incident), *found.attempt_refs[:1], *found.attempt_refs[1:][-1:], *(one.ref for one in found.operations[:1] if jobs)),
     )  # fmt: skip
     yield from only_an_alarm(signals)
     causes = [*summary_cause(signals, verdicts), *activity.summary(signals)]
@@ -130,6 +131,14 @@ def attempts(signals: Signals) -> dict[str, Any]:
     found = signals.facts[Impact]
     main = bool(found.calls_failed) and found.calls_failed >= found.failed
     return {"calls": found.calls_failed if main else 0, "caller": found.caller if main else None}
+
+
+def operations(signals: Signals) -> dict[str, Any] | None:
+    """Return how many operations of services without requests failed, and whose, where that is a main effect: more than requests."""
+    found = signals.facts[Impact].operations
+    said = together(found)
+    main = said["n"] > signals.facts[Impact].failed
+    return {**said, "services": [one.service for one in found]} if main else None
 
 
 def hit_services(signals: Signals) -> str:
