@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forensics.findings import activity, lock_waits, pooler, upkeep
-from forensics.findings.primary import of_overload
+from forensics.findings.primary import DNS, OVERLOAD, of_family
 from forensics.findings.signals import SECOND
 from forensics.model.facts import Events, Incidents
 from forensics.model.finding import Finding, Grade
@@ -29,7 +29,7 @@ def seen(signals: Signals) -> Iterator[Finding]:
     """Name what lines near the incident tell of that is no failed operation; on a quiet day, anywhere."""
     lo, hi = signals.window
     primary = signals.primary
-    told = of_overload(signals)
+    told = of_family(signals, OVERLOAD, DNS)
     groups = [one for one in signals.facts[Events].groups if one not in told]
     every = sorted(groups, key=lambda one: (-one.events, one.signature, one.service))
     near = [
