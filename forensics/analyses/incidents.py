@@ -45,6 +45,7 @@ HABITUAL = (
     "client_timeout",
     "client_reset",
     "client_connect",
+    "dns",
     "webhook_delivery",
     "query_timeout",
 )

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from forensics.model.facts import EventGroup, FailedOperations, FailureGroup, Incident, Stall
 
 POOL = "pool_exhaustion"
-OVERLOAD = "overload"
-"""Family of the texts by which a server says that its workers, its queue or its slots for requests are all taken."""
+OVERLOAD, DNS = "overload", "dns"
+"""Families of the texts by which a server says that its workers or its queue are all taken, and by which name lookups fail."""
 BUCKET = 10 * SECOND
 """A pool fails over as many of these as hold a failure of it."""
 
@@ -70,15 +70,15 @@ def in_window(signals: Signals, group: FailureGroup) -> pl.DataFrame:
     )
 
 
-def of_overload(signals: Signals) -> list[EventGroup]:
-    """Return what servers say of workers and queues that were all taken, in the window of an incident or in the minute before it."""
+def of_family(signals: Signals, *families: str) -> list[EventGroup]:
+    """Return what lines tell of some families in the window of an incident or in the minute before it, no failed operations."""
     if signals.primary is None:
         return []
     lo, hi = signals.window
     return [
         group
         for group in signals.facts[Events].groups
-        if group.family == OVERLOAD and group.first <= hi and group.last >= lo - MINUTE
+        if group.family in families and group.first <= hi and group.last >= lo - MINUTE
     ]
 
 

@@ -16,7 +16,9 @@ BOXED = r"^[│╭╰}\])]"
 """How a drawn traceback, and an object that was printed over several lines, go on and end."""
 CLASS = r"(?:[A-Za-z_$][\w$]*\.)*"
 """Module or package of an exception's class."""
-RAISED = rf"^{CLASS}(?:[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*|Error|Exception)(?::|$)"
+SOCKET = r"^socket\.(?:gaierror|herror|timeout|error)(?::|$)"
+"""Python's exceptions whose names begin with a small letter (CPython Modules/socketmodule.c)."""
+RAISED = rf"^{CLASS}(?:[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt)\w*|Error|Exception)(?::|$)|{SOCKET}"
 """The class of an exception at the start of a line: the last line of its traceback, since a record of its own would have a head."""
 BLANK = r"^\s*$"
 FURTHER = rf"^[ \t]|{CHAINED}|{RAISED}|{PHP}"
@@ -26,7 +28,7 @@ FURTHER_BARE = f"{FURTHER}|{ELIDED}|{BOXED}|{BLANK}"
 FURTHER_SHIPPED = f"{FURTHER}|{ELIDED}|{BOXED}|^$"
 """Lines of a message that a program wrote over several lines, each of which was shipped alone."""
 
-EXCEPTION = rf"^(?:\s*\| )?{CLASS}(?:[A-Z][\w$]*(?:Error|Exception|Timeout|TimedOut|Interrupt|Exit|Fault|Iteration|Unavailable|Cancelled|Refused|Closed|Full|Empty)[\w$]*|Exception)(?::|$)|^Error: "
+EXCEPTION = rf"^(?:\s*\| )?{CLASS}(?:[A-Z][\w$]*(?:Error|Exception|Timeout|TimedOut|Interrupt|Exit|Fault|Iteration|Unavailable|Cancelled|Refused|Closed|Full|Empty)[\w$]*|Exception)(?::|$)|^Error: |{SOCKET}"
 """A line at column 0 that names an exception class: it ends a traceback, or it is one without frames.
 
 It names more classes than :data:`RAISED`, since whether it is a record was decided before.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.findings import activity, lock_waits, pooler, upkeep
-from forensics.findings.primary import of_overload, seconds_shown
+from forensics.findings.primary import DNS, OVERLOAD, of_family, seconds_shown
 from forensics.findings.signals import SECOND
 from forensics.findings.timeline import TOLD_ELSEWHERE, by_service
 from forensics.model.facts import Events, Failures, Incidents, Stalls
@@ -49,7 +49,7 @@ def seen(signals: Signals) -> Iterator[Finding]:
     """Name what lines near the incident tell of that is no failed operation; on a quiet day, anywhere."""
     lo, hi = signals.window
     primary = signals.primary
-    told = of_overload(signals)
+    told = of_family(signals, OVERLOAD, DNS)
     groups = [one for one in signals.facts[Events].groups if one not in told]
     every = sorted(groups, key=lambda one: (-one.events, one.signature, one.service))
     near = [

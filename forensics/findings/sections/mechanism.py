@@ -10,11 +10,13 @@ import polars as pl
 
 from forensics.findings import activity, budget_link, capacity, lock_waits, pooler, role_limits, upkeep
 from forensics.findings.primary import (
+    DNS,
+    OVERLOAD,
     POOL,
     called,
     in_window,
     main_pool,
-    of_overload,
+    of_family,
     places,
     pool_values,
     seconds_shown,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import Beat, FailureGroup, Outage, SampleSeries, Stall
+    from forensics.model.facts import Beat, EventGroup, FailureGroup, Outage, SampleSeries, Stall
 
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
 SILENT = ("it was alive and printed nothing", "its lines were lost")
@@ -81,6 +83,7 @@ def mechanism(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[Find
     yield from capacity.sides(signals)
     yield from capacity.server_end(signals)
     yield from other_failures(signals, pool)
+    yield from resolvers(signals)
     yield from lock_waits.findings(signals, "mechanism")
     yield from upkeep.findings(signals, "mechanism")
     for beat in told_once(signals.facts[Rhythms].beats):
@@ -302,17 +305,24 @@ def redis_link(signals: Signals) -> Iterator[Finding]:
 
 def workers_full(signals: Signals) -> Iterator[Finding]:
     """Tell that a server's workers or its queue were all taken, where it says so in the window or in the minute before."""
-    for group in of_overload(signals):
-        rows = signals.hits(group.signature).filter(pl.col("service") == group.service)
-        rows = rows.sort("ts", "source", "line")
-        said = json.loads(rows["parameters"][0] or "{}")
-        yield Finding(
-            "mechanism.full",
-            "mechanism",
-            Grade.VERIFIED,
-            {"group": group, "max": said.get("max"), "first": rows["ts"][0], "last": rows["ts"][-1], "n": rows.height},
-            signals.refs(rows, 2),
-        )  # fmt: skip
+    for group in of_family(signals, OVERLOAD):
+        yield said_by(signals, group, "mechanism.full", "max")
+
+
+def resolvers(signals: Signals) -> Iterator[Finding]:
+    """Tell what resolvers say of questions that a name server left unanswered, or that took long."""
+    for group in of_family(signals, DNS):
+        yield said_by(signals, group, "mechanism.resolver", "name", "server")
+
+
+def said_by(signals: Signals, group: EventGroup, key: str, *names: str) -> Finding:
+    """Tell how often a service says something of itself in and near the window, with what the first line names."""
+    rows = signals.hits(group.signature).filter(pl.col("service") == group.service)
+    rows = rows.sort("ts", "source", "line")
+    said = json.loads(rows["parameters"][0] or "{}")
+    values = {name: said.get(name) for name in names}
+    values |= {"group": group, "n": rows.height, "first": rows["ts"][0], "last": rows["ts"][-1]}
+    return Finding(key, "mechanism", Grade.VERIFIED, values, signals.refs(rows, 2))
 
 
 def gauge_links(signals: Signals, pool: FailureGroup | None) -> Iterator[Finding]:
@@ -361,11 +371,11 @@ def rises(gauge: SampleSeries) -> dict[str, float | None]:
 
 
 def other_failures(signals: Signals, pool: FailureGroup | None) -> Iterator[Finding]:
-    """Name the other kinds of failures inside the window, most first."""
+    """Name the other kinds of failures inside the window, most first; names that could not be resolved before all, since calls end there."""
     told = (*REDIS, "app_error", "webhook_delivery", "server_limit", "http_error")
     done = {(replica_of(pool.service), pool.signature)} if pool is not None else set()
     groups = []
-    for group in sorted(signals.facts[Failures].groups, key=lambda item: -item.failures):
+    for group in sorted(signals.facts[Failures].groups, key=lambda item: (item.family != DNS, -item.failures)):
         kind = (replica_of(group.service), group.signature)
         if group.family not in told and kind not in done:
             done.add(kind)
