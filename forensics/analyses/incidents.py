@@ -59,7 +59,7 @@ CALLERS = ("webhook_delivery", "client_timeout", "client_connect", "client_reset
 """Families printed by the caller: their line comes long after, so only the begin of the call places trouble."""
 LONGEST_STOP_US = 10 * MINUTE
 """A stop that was asked for and lasts longer was meant to last."""
-ENDING = ("crash", "oom", "watchdog")
+ENDING = ("crash", "crash_loop", "deploy_loop", "oom", "watchdog")
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,7 @@ def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
     for outage in facts[Restarts].outages:
         end = outage.end if outage.end is not None else last or outage.start
         planned, length = outage.reason == "deploy", end - outage.start
-        missed = outage.end is not None and outage.reason != "unknown" and length > 5 * SECOND
+        missed = outage.end is not None and outage.reason != "finished" and length > 5 * SECOND
         if outage.reason in ENDING or (missed and not (planned and length > LONGEST_STOP_US)):
             yield Mark(
                 outage.start,
@@ -280,7 +280,7 @@ def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
                 end_ref=outage.refs[-1],
                 ongoing=outage.end is None and outage.reason in ENDING,
                 planned=planned,
-                kind="stop" if planned else "end",
+                kind="stop" if outage.reason.startswith("deploy") else "end",
             )
 
 

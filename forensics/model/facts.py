@@ -491,7 +491,7 @@ class Lifecycle:
     at: int
     service: str
     kind: str
-    """start, started, stop, stopped, exited, killed, timeout, failed, restart, oom, boot, worker."""
+    """start, started, ready, stop, stopped, exited, panicked, killed, timeout, failed, restart, reload, backoff, oom, boot, worker."""
     text: str
     ref: Ref
 
@@ -504,10 +504,18 @@ class Outage:
     start: int
     end: int | None
     reason: str
-    """deploy (stop was requested), crash, oom, watchdog or unknown."""
+    """deploy (a stop was requested), crash, both with _loop where starts failed; oom, watchdog, unhealthy, or finished (without an error)."""
     refs: tuple[Ref, ...]
     since: int | None = None
     """When what ended had started, None where no line says so."""
+    failed: int = 0
+    """Starts within it that brought nothing back."""
+    ends: int = 0
+    """How often a line says that the process ended."""
+    gave_up: int | None = None
+    """When the service manager stopped trying."""
+    stopped: int | None = None
+    """When a requested stop was done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.findings import activity, budget_link, capacity, lock_waits, pooler, role_limits, upkeep
+from forensics.findings import (
+    activity,
+    budget_link,
+    capacity,
+    last_words,
+    lock_waits,
+    pooler,
+    role_limits,
+    upkeep,
+)
 from forensics.findings.primary import (
     POOL,
     called,
@@ -42,6 +51,8 @@ ON_HOSTS = (
     "gateway_failed",
 )
 """Verdicts on what services stand on, told with an incident and without one."""
+SLOW_STOP_US = 5 * SECOND
+"""A process that ends its work in less time after a request to stop holds up no deploy."""
 OVERLAP = 3
 """Waits from which it is told that they overlap."""
 ALL = 0.9
@@ -124,11 +135,12 @@ def verdict_links(
                 scope=judgement.scope,
             )
             if name == "service_restarted":
+                yield from last_words.findings(signals)
                 yield from killed(signals)
 
 
 def killed(signals: Signals) -> Iterator[Finding]:
-    """Tell where a requested stop ended in a kill: how long after the request, and whether a stop timeout had run out."""
+    """Tell where a requested stop was slow or ended in a kill: how long after the request, and whether a stop timeout had run out."""
     restarts = signals.facts[Restarts]
     for outage in (one for one in restarts.outages if one.reason == "deploy" and touches(signals, one)):
         inside = [
@@ -148,6 +160,9 @@ def killed(signals: Signals) -> Iterator[Finding]:
                 {"outage": outage, "at": kills[0].at, "n": len(kills), "timed_out": bool(timeouts)},
                 (outage.refs[0], *(event.ref for event in (*timeouts[-1:], *kills[:2]))),
             )
+        elif outage.stopped is not None and outage.stopped - outage.start >= SLOW_STOP_US:
+            values = {"outage": outage, "took_s": (outage.stopped - outage.start) / SECOND}
+            yield Finding("mechanism.slow_stop", "mechanism", Grade.DERIVED, values, outage.refs[:2])
 
 
 def touches(signals: Signals, outage: Outage) -> bool:

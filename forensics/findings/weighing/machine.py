@@ -36,6 +36,10 @@ BEATS = 2
 """Pauses between looks of a sampler from which it has a beat that it could have lost."""
 EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
+MOST_REFS = 8
+"""Places of one outage that are quoted."""
+TURNS = ("start", "started", "ready", "stop", "stopped", "exited", "failed", "killed", "backoff", "panicked")
+"""What is told of the ends and starts of services."""
 NO_JUMP = ("timesyncd.initial-sync", "celery.clock-drift", "celery.drift-times")
 """A clock that is set for the first time; and a text that late messages make as well as two hosts whose clocks differ."""
 
@@ -48,10 +52,25 @@ def service_restarted(signals: Signals) -> Iterator[Sign]:
         old, ended, new, began, *places = changed
         said = {"service": signals.unit, "old": old, "last": ended, "new": new, "first": began}
         yield explained("restart.after", said, tuple(places))
-    cover = signals.facts[Coverage].of(signals.unit)
-    if cover and any(event.service == signals.unit for event in signals.facts[Restarts].events):
-        yield covered("restart.none", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
+    yield from quiet(signals)
     yield question("restart.unknown", {"service": signals.unit})
+
+
+def quiet(signals: Signals) -> Iterator[Sign]:
+    """Lines of the service manager that tell of no outage: it was silent about the service, saw it end without an error, or told of others."""
+    cover = signals.facts[Coverage].of(signals.unit)
+    near = signals.lifecycle(*TURNS)
+    mine = [event for event in near if event.service == signals.unit]
+    done = [event for event in mine if event.kind == "stopped"]
+    if done:
+        said = {"service": signals.unit, "at": done[-1].at}
+        yield question("restart.done", said, tuple(event.ref for event in done)[-2:])
+    elif cover and any(event.service == signals.unit for event in signals.facts[Restarts].events):
+        yield covered("restart.none", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
+    elif near and not mine:
+        names = sorted({event.service for event in near})
+        said = {"service": signals.unit, "others": names[:3], "more": len(names[3:])}
+        yield question("restart.others", said, tuple(event.ref for event in near)[:3])
 
 
 def ends_and_starts(signals: Signals) -> Iterator[Sign]:
@@ -64,7 +83,7 @@ def ends_and_starts(signals: Signals) -> Iterator[Sign]:
     ]
     if outages:
         first = min(outages, key=lambda outage: (signals.unproven(outage.refs), outage.start))
-        yield direct(f"restart.{first.reason}", {"outage": first, "n": len(outages)}, first.refs)
+        yield direct(f"restart.{first.reason}", {"outage": first, "n": len(outages)}, shown(first.refs))
     begun = [
         event
         for event in signals.lifecycle("ready", "started")
@@ -75,12 +94,19 @@ def ends_and_starts(signals: Signals) -> Iterator[Sign]:
         yield witness("restart.begun", said, tuple(event.ref for event in begun)[:3])
 
 
+def shown(refs: tuple[Ref, ...]) -> tuple[Ref, ...]:
+    """Return the places of an outage that are quoted: how it began, and what brought the service back."""
+    return refs if len(refs) <= MOST_REFS else (*refs[: MOST_REFS - 2], *refs[-2:])
+
+
 def same_process(signals: Signals, why: str) -> Iterator[Sign]:
     """A process that lived before and after the window was not replaced in it."""
-    pids = signals.facts[Restarts].pids.get(signals.unit, ())
     same = signals.same_process(signals.unit)
-    if same and pids and tells(pids[0]):
-        yield disproof(why, {"service": signals.unit, "pid": pids[0]}, same)
+    if same and tells(same[0]):
+        pid, *places = same
+        ongoing = signals.primary is not None and signals.primary.end is None
+        said = {"service": signals.unit, "pid": pid, "ongoing": ongoing}
+        yield disproof(why, said, tuple(places))
 
 
 def began_at(signals: Signals) -> int:
