@@ -30,11 +30,21 @@ KINDS = {
     "gunicorn.worker-sigkill": "worker", "gunicorn.worker-ended": "worker", "uvicorn.child-died": "worker",
     "uvicorn.startup-failed": "failed", "uvicorn.startup-complete": "ready", "n8n.ready": "ready", "docker.container-event": "container", "process.stop-signal": "stop", "kubelet.restart-by-probe": "unhealthy",
     "kubelet.stopping": "stop", "kubelet.container-started": "started", "kubelet.back-off": "backoff", "go.panic": "panicked",
+    "spring-boot.starting": "start", "spring-boot.started": "ready", "puma.listening": "ready", "php-fpm.ready": "ready", "django.runserver": "ready",
+    "gunicorn.master": "master", "nginx.lifecycle": "server",
 }  # fmt: skip
 """Signature to kind of lifecycle event."""
 CONTAINER = "docker.container-event"
 ACTIONS = {"start": "started", "restart": "ready", "stop": "stopped", "oom": "oom"}
 """Action of a container engine to kind; others begin and end nothing, but for those that depend on a code or a signal."""
+STEPS = {
+    "gunicorn.master": {"Starting gunicorn": "start", "Listening at": "ready", "Handling signal: term": "stop", "Handling signal: int": "stop",
+                        "Handling signal: quit": "stop", "Shutting down": "stopped"},
+    "nginx.lifecycle": {"reconfiguring": "reload"},
+}  # fmt: skip
+"""What servers say of their own steps, by the text of each, to kind; others begin and end nothing. A reload ends nothing either."""
+SILENT = ("master", "server")
+"""Kinds of steps that are told of nowhere."""
 ASKED = ("2", "3", "15")
 """Signals that ask a process to end: INT, QUIT, TERM."""
 VICTIM = "kernel.oom-killed"
@@ -80,6 +90,7 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
         )
         for row in hits.iter_rows(named=True)
     )
+    events = tuple(event for event in events if event.kind not in SILENT)
     pids = {
         str(service): tuple(dict.fromkeys(part["pid"]))
         for (service,), part in processes.group_by("service", maintain_order=True)
@@ -100,6 +111,9 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
 
 def kind_of(signature: str, said: dict[str, str | None]) -> str:
     """Return what kind of event a line tells of; a container's depends on what was done, with which code or signal."""
+    if signature in STEPS:
+        what = said.get("what") or ""
+        return next((kind for text, kind in STEPS[signature].items() if text in what), KINDS[signature])
     if signature != CONTAINER:
         return KINDS[signature]
     action, attributes = said.get("action") or "", said.get("attrs") or ""
