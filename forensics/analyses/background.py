@@ -47,7 +47,7 @@ def background(evidence: Evidence, known: Known, facts: Facts) -> Background:
         else pl.lit(value=False)
     )
     counted = (
-        evidence["templates"].with_columns(inside=inside).group_by("service", "template")
+        evidence["templates"].filter(~pl.col("trace")).with_columns(inside=inside).group_by("service", "template")
         .agg(level=pl.col("level").drop_nulls().first(), inside=pl.col("n").filter(pl.col("inside")).sum(), outside=pl.col("n").filter(~pl.col("inside")).sum(),
              first_inside=pl.col("minute").filter(pl.col("inside")).min(), first_outside=pl.col("minute").filter(~pl.col("inside")).min(),
              place=pl.struct("source", "first_line").sort_by("minute", "source", "first_line").first())

@@ -65,7 +65,7 @@ LONGEST_STOP_US = 10 * MINUTE
 ERROR_LOGS = {"nginx_error": "nginx_access", "apache_error": "nginx_access"}
 """Logs that hold nothing but errors, so that they end with the last one; and the format of the log in which the same program goes on."""
 LOG_OF = re.compile(r"[-_.](?:access|error)$")
-ENDING = ("crash", "killed", "loop", "oom", "watchdog")
+ENDING = ("crash", "killed", "crash_loop", "deploy_loop", "oom", "watchdog")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +299,7 @@ def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
     for outage in facts[Restarts].outages:
         end = outage.end if outage.end is not None else last or outage.start
         planned, length = outage.reason == "deploy", end - outage.start
-        missed = outage.end is not None and outage.reason != "unknown" and length > 5 * SECOND
+        missed = outage.end is not None and outage.reason != "finished" and length > 5 * SECOND
         if outage.reason in ENDING or (missed and not (planned and length > LONGEST_STOP_US)):
             yield Mark(
                 outage.start,
@@ -310,7 +310,7 @@ def outage_marks(facts: Facts, last: int | None) -> Iterator[Mark]:
                 end_ref=outage.refs[-1],
                 ongoing=outage.end is None and outage.reason in ENDING,
                 planned=planned,
-                kind="stop" if planned else "end",
+                kind="stop" if outage.reason.startswith("deploy") else "end",
             )
 
 

@@ -32,7 +32,7 @@ DIVIDES = 4
 def periodic(evidence: Evidence, known: Known, facts: Facts) -> Periodic:
     """Return the messages that come at a beat, per service."""
     del known
-    rows = evidence["templates"].filter(pl.col("service").is_not_null())
+    rows = evidence["templates"].filter(pl.col("service").is_not_null() & ~pl.col("trace"))
     counted = (
         rows.group_by("service", "template", "minute")
         .agg(

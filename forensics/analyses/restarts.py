@@ -1,13 +1,14 @@
 """Did a process, container or host end or begin, and was it asked to?
 
 Reads lifecycle texts of systemd, container engines, kernels and application servers. A kill by the service manager
-after a stop timeout is the end of a requested stop, not an out-of-memory kill.
+after a stop timeout is the end of a requested stop, not an out-of-memory kill. A start that is followed by an end at once brought
+nothing back, and a job that ran to its end was no service that stopped.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -28,23 +29,46 @@ KINDS = {
     "kernel.boot": "boot", "journalctl.boot-marker": "boot", "journalctl.boot-marker-old": "boot", "systemd.startup-finished": "boot",
     "gunicorn.worker-sigkill": "worker", "gunicorn.worker-ended": "worker", "uvicorn.child-died": "worker",
     "uvicorn.startup-failed": "failed", "uvicorn.startup-complete": "ready", "n8n.ready": "ready", "docker.container-event": "container", "process.stop-signal": "stop", "kubelet.restart-by-probe": "unhealthy",
-    "kubelet.stopping": "stop", "kubelet.container-started": "started", "kubelet.back-off": "failed",
+    "kubelet.stopping": "stop", "kubelet.container-started": "started", "kubelet.back-off": "backoff", "go.panic": "panicked",
+    "spring-boot.starting": "start", "spring-boot.started": "ready", "puma.listening": "ready", "php-fpm.ready": "ready", "django.runserver": "ready",
+    "gunicorn.master": "master", "nginx.lifecycle": "server",
 }  # fmt: skip
 """Signature to kind of lifecycle event."""
 SECOND = 1_000_000
 CONTAINER = "docker.container-event"
 ACTIONS = {"start": "started", "restart": "ready", "stop": "stopped", "oom": "oom"}
 """Action of a container engine to kind; others begin and end nothing, but for those that depend on a code or a signal."""
+STEPS = {
+    "gunicorn.master": {"Starting gunicorn": "start", "Listening at": "ready", "Handling signal: term": "stop", "Handling signal: int": "stop",
+                        "Handling signal: quit": "stop", "Shutting down": "stopped"},
+    "nginx.lifecycle": {"reconfiguring": "reload"},
+}  # fmt: skip
+"""What servers say of their own steps, by the text of each, to kind; others begin and end nothing. A reload ends nothing either."""
+SILENT = ("master", "server")
+"""Kinds of steps that are told of nowhere."""
 ASKED = ("2", "3", "15")
 """Signals that ask a process to end: INT, QUIT, TERM."""
 VICTIM = "kernel.oom-killed"
 """A kernel's line that names the process which it ended, by its id and command."""
 PRINTED_US = 5_000_000
 """A process prints nothing later than this after its kill: what it wrote may still lie in a pipe."""
-QUICK_US = 15_000_000
-"""What ends so soon after its start was not back: systemd starts a service again after 0.1 s, an engine after 0.1 to 12.8 s."""
 BEGINS = ("started", "ready")
-ENDS = ("stop", "exited", "failed", "killed", "oom", "watchdog", "stopped", "unhealthy")
+BY_ITSELF = ("exited", "failed", "killed", "oom", "watchdog", "panicked")
+"""Ends that nobody asked for, if no stop came before."""
+ENDS = ("stop", "stopped", "unhealthy", "backoff", *BY_ITSELF)
+LIVED_US = 10_000_000
+"""What ends earlier after its start never ran: Docker counts a start from ten seconds on, systemd counts starts within ten, and the first
+pause of the kubelet is ten."""
+BACK_OFF_US = 600_000_000
+"""The kubelet forgets earlier ends of a container that ran for ten minutes: a pause before a start tells of one that ran for less."""
+FINISHED = "systemd.finished"
+"""Said only of a unit that does one thing and is done (Type=oneshot)."""
+GAVE_UP = "systemd.start-limit"
+TRACE = "go.goroutine"
+TRACE_LINES = 8
+"""Go prints its stacks this near below the panic that ends a process; one that was caught has none, or not as its own lines."""
+STACKS_US = 1_000_000
+"""What a process that panicked prints is out by then: a later line is of the next one."""
 
 
 def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
@@ -56,6 +80,7 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
         .sort("ts", "source", "line")
     )
     processes = evidence["processes"].sort("service", "first_us", "pid")
+    hits = ending_panics(hits, evidence["hits"])
     events = tuple(
         Lifecycle(
             row["ts"],
@@ -66,6 +91,7 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
         )
         for row in hits.iter_rows(named=True)
     )
+    events = tuple(event for event in events if event.kind not in SILENT)
     pids = {
         str(service): tuple(dict.fromkeys(part["pid"]))
         for (service,), part in processes.group_by("service", maintain_order=True)
@@ -78,7 +104,10 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
         if event.text != VICTIM or (event.service in pids and not lived_on(event, processes))
     ]
     ended += [begin for event in ended if event.text == VICTIM and (begin := next_process(event, processes))]
-    ended.sort(key=lambda event: event.at)
+    ended += [begin for event in ended if event.kind == "panicked" and (begin := next_line(event, evidence))]
+    jobs = finished(evidence["hits"])
+    ended = [event for event in ended if event.service not in jobs]
+    ended.sort(key=lambda event: (event.at, event.ref.source, event.ref.line))
     services = sorted({event.service for event in ended})
     return Restarts(
         events, tuple(outage for service in services for outage in outages(service, ended)), pids, boots
@@ -89,6 +118,9 @@ def kind_of(signature: str, said: dict[str, str | None]) -> str:
     """Return what kind of event a line tells of; a container's depends on what was done, with which code or signal."""
     if signature == "systemd.main-exited" and said.get("code") in ("killed", "dumped"):
         return "killed"
+    if signature in STEPS:
+        what = said.get("what") or ""
+        return next((kind for text, kind in STEPS[signature].items() if text in what), KINDS[signature])
     if signature != CONTAINER:
         return KINDS[signature]
     action, attributes = said.get("action") or "", said.get("attrs") or ""
@@ -149,42 +181,87 @@ def next_process(killed: Lifecycle, processes: pl.DataFrame) -> Lifecycle | None
     )
 
 
+def next_line(panicked: Lifecycle, evidence: Evidence) -> Lifecycle | None:
+    """Return the first line of a service after its process ended in a panic: of the next process, None where none printed."""
+    later = evidence["seconds"].filter(
+        (pl.col("service") == panicked.service)
+        & ~pl.col("naive")
+        & (pl.col("first_us") > panicked.at + STACKS_US)
+    )
+    if not later.height:
+        return None
+    row = later.sort("first_us", "source", "first_line").row(0, named=True)
+    place = Ref(row["source"], row["first_line"])
+    return Lifecycle(row["first_us"], panicked.service, "ready", panicked.text, place)
+
+
+def ending_panics(hits: pl.DataFrame, every: pl.DataFrame) -> pl.DataFrame:
+    """Leave out the panics below which no stacks stand: they did not end their process."""
+    panics = hits.filter(pl.col("signature") == "go.panic")
+    stacks = every.filter(pl.col("signature") == TRACE).select("source", "service", below="line")
+    deadly = panics.join(stacks, on=["source", "service"]).filter(
+        pl.col("below").cast(pl.Int64).is_between(pl.col("line"), pl.col("line") + TRACE_LINES)
+    )
+    caught = panics.join(deadly, on=["source", "line"], how="anti").select("source", "line", "signature")
+    return hits.join(caught, on=["source", "line", "signature"], how="anti").sort("ts", "source", "line")
+
+
+def finished(hits: pl.DataFrame) -> set[str]:
+    """Return the units that do one thing and are done: their ends are no ends of a service."""
+    said = hits.filter(pl.col("signature") == FINISHED)
+    return {
+        str(json.loads(text or "{}").get("unit") or service).removesuffix(".service")
+        for text, service in said.select("parameters", "service").iter_rows()
+    }
+
+
 def outages(service: str, events: list[Lifecycle]) -> list[Outage]:
-    """Pair each end of a service with its next begin."""
-    found: list[Outage] = []
-    open_: list[Lifecycle] = []
+    """Pair each end of a service with the begin that brought it back."""
+    found: list[Outage | None] = []
+    gone: list[Lifecycle] = []
+    failed = 0
+    pending = False
     since: int | None = None
-    for event in (item for item in events if item.service == service):
-        if event.kind in ENDS or (event.kind == "timeout" and open_):
-            open_.append(event)
-        elif event.kind in BEGINS and open_:
-            found.append(close(service, open_, event, since))
-            open_ = []
-        since = event.at if event.kind in BEGINS else since
-    if open_:
-        found.append(close(service, open_, None, since))
-    return looped(found)
+    mine = [item for item in events if item.service == service]
+    for index, event in enumerate(mine):
+        if event.kind in ENDS or (event.kind == "timeout" and gone):
+            pending = False
+        if gone and event.kind in ("start", *BEGINS):
+            if in_vain(event, mine[index + 1 :]):
+                failed += not pending
+                pending = True
+                gone.append(event)
+            elif event.kind in BEGINS:
+                found.append(close(service, gone, event, since, failed))
+                gone, failed, pending = [], 0, False
+        elif gone or event.kind in ENDS:
+            gone.append(event)
+        since = event.at if event.kind in BEGINS and not gone else since
+    if gone:
+        found.append(close(service, gone, None, since, failed))
+    return [one for one in found if one is not None]
 
 
-def looped(found: list[Outage]) -> list[Outage]:
-    """Join outages between which the service was up for moments only: it ended right after each start."""
-    out: list[Outage] = []
-    for one in found:
-        before = out[-1] if out else None
-        if before is None or before.end is None or one.start - before.end > QUICK_US or one.asked:
-            out.append(one)
-            continue
-        out[-1] = replace(
-            before, end=one.end, reason="loop", refs=(*before.refs, *one.refs), failed_starts=before.failed_starts + 1,
-        )  # fmt: skip
-    return out
+def in_vain(begin: Lifecycle, later: list[Lifecycle]) -> bool:
+    """Did a start bring nothing back? The process ended by itself at once, or before it was up."""
+    if begin.kind == "start":
+        up = next((event for event in later if event.kind in (*BEGINS, *ENDS)), None)
+        return up is not None and up.kind in BY_ITSELF
+    end = next((event for event in later if event.kind in ENDS), None)
+    if end is None:
+        return False
+    if end.kind == "backoff":
+        return end.at - begin.at <= BACK_OFF_US
+    return end.kind in BY_ITSELF and end.at - begin.at <= LIVED_US
 
 
-def close(service: str, events: list[Lifecycle], begin: Lifecycle | None, since: int | None) -> Outage:
-    """Make one outage of the events that ended a service and the one that began it again."""
+def close(
+    service: str, events: list[Lifecycle], begin: Lifecycle | None, since: int | None, failed: int
+) -> Outage | None:
+    """Make one outage of the events from a service's end to the begin that brought it back; None for a job that was done."""
     kinds = {event.kind for event in events}
     reason = (
-        "deploy"
+        ("deploy_loop" if failed else "deploy")
         if events[0].kind == "stop"
         else "oom"
         if "oom" in kinds
@@ -192,15 +269,33 @@ def close(service: str, events: list[Lifecycle], begin: Lifecycle | None, since:
         if "watchdog" in kinds
         else "unhealthy"
         if "unhealthy" in kinds
+        else "crash_loop"
+        if failed
         else "killed"
         if "killed" in kinds
         else "crash"
-        if kinds & {"exited", "failed"}
-        else "unknown"
+        if kinds & {*BY_ITSELF, "backoff"}
+        else "finished"
     )
-    refs = tuple(event.ref for event in events) + ((begin.ref,) if begin else ())
-    asked = events[0].kind == "stop"
-    return Outage(service, events[0].at, begin.at if begin else None, reason, refs, since, asked=asked)
+    again = "restart" in kinds or (begin is not None and begin.at - events[0].at <= LIVED_US)
+    if reason == "finished" and not again:
+        return None
+    told = [event for event in events if event.kind in ENDS or event.kind == "timeout"]
+    refs = tuple(event.ref for event in told) + ((begin.ref,) if begin else ())
+    gave_up = next((event.at for event in events if event.text == GAVE_UP), None)
+    counted = [sum(event.kind == kind for event in events) for kind in ("exited", "panicked")]
+    return Outage(
+        service, events[0].at, begin.at if begin else None, reason, refs, since,
+        failed=failed, ends=max(counted), gave_up=gave_up, stopped=stop_done(events),
+    )  # fmt: skip
+
+
+def stop_done(events: list[Lifecycle]) -> int | None:
+    """Return when a requested stop was done, None where nobody asked or no line says so."""
+    if events[0].kind != "stop":
+        return None
+    before = takewhile(lambda event: event.kind not in ("start", *BEGINS), events)
+    return max((event.at for event in before if event.kind in ("stopped", "exited", "killed")), default=None)
 
 
 PLUG = Analysis(

@@ -134,7 +134,9 @@ def job(evidence: Evidence, beat: Beat) -> tuple[str, float, Ref] | None:
     if beat.width_s is None or beat.period_s % 60:
         return None
     minutes = round(beat.period_s) // 60
-    rows = evidence["templates"].filter((pl.col("service") == beat.service) & ~pl.col("naive"))
+    rows = evidence["templates"].filter(
+        (pl.col("service") == beat.service) & ~pl.col("naive") & ~pl.col("trace")
+    )
     if not rows.height:
         return None
     spread = (rows.select(pl.col("minute").max() - pl.col("minute").min()).item() + 1) / minutes

@@ -29,6 +29,7 @@ MANAGERS = {
 GATEWAY_IMAGES = "nginx|traefik|caddy|haproxy|envoy|kong|httpd|openresty"
 """What images of those who pass requests on are called."""
 KUBERNETES = "kubectl get pods --all-namespaces --no-headers"
+EVENTS = "kubectl get events --all-namespaces --sort-by=.lastTimestamp > events.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +96,28 @@ class Fetch:
 
 
 def place_of(signals: Signals, service: str) -> Place:
-    """Return who keeps a service's log, by the transport of the inputs that show it."""
+    """Return who keeps a service's log, by the transport of the inputs that show it; the cluster where only others show one."""
     cover = signals.facts[Coverage].of(service)
+    elsewhere = "kubernetes" if orchestrated(signals) else "unknown"
     if service == NOBODY or cover is None:
-        return Place("unknown", None)
+        return Place(elsewhere, None)
     sources = {source.index: source for source in signals.evidence.sources}
     for index in cover.sources:
         transport = sources[index].transport or ""
         if kept := max((name for name in MANAGERS if transport.startswith(name)), key=len, default=None):
             return Place(MANAGERS[kept], service)
-    return Place("unknown", service)
+    return Place(elsewhere, service)
+
+
+def orchestrated(signals: Signals) -> bool:
+    """Do logs or events of Kubernetes stand among the inputs, and no journal, Docker's or Compose's?"""
+    kinds = {
+        kind
+        for source in signals.evidence.sources
+        for name, kind in MANAGERS.items()
+        if (source.transport or "").startswith(name)
+    }
+    return "kubernetes" in kinds and not kinds & {"docker", "compose", "unit"}
 
 
 def composed(signals: Signals) -> bool:
@@ -131,6 +144,8 @@ def log_of(place: Place, window: Window) -> Fetch:
             command = (
                 f"docker compose logs --no-color --timestamps {window.docker}-- {service} > {service}.log"
             )
+        case "kubernetes" if place.name is None:
+            return Fetch(f"{KUBERNETES} -o wide", place.store)
         case "kubernetes":
             command = (
                 f"{KUBERNETES} | grep -F -- {name} | "
@@ -167,6 +182,8 @@ def manager(signals: Signals, window: Window) -> Fetch:
                 f"journalctl _PID=1 {window.journal}-o export > manager.export  # units of systemd, {name} among them",
                 Store.JOURNAL,
             )
+        case "kubernetes" if place.name is None:
+            return Fetch(f"{EVENTS}; {KUBERNETES} -o wide", Store.EVENTS)
         case "docker":
             return Fetch(
                 f"docker ps -aq --filter name={name} | xargs docker inspect --format '{{{{.Name}}}} {{{{.RestartCount}}}} {{{{json .State}}}}'; "
@@ -182,7 +199,9 @@ def manager(signals: Signals, window: Window) -> Fetch:
             )
         case "kubernetes":
             return Fetch(
-                f"kubectl get events --all-namespaces --sort-by=.lastTimestamp > events.txt; {KUBERNETES} -o wide | grep -F -- {name}",
+                f"{EVENTS}; {KUBERNETES} | grep -F -- {name} | while read -r ns pod _; do "
+                'kubectl describe pod -n "$ns" "$pod" > "$pod.describe.txt"; '
+                'kubectl logs -n "$ns" "$pod" --all-containers --previous --timestamps > "$pod.previous.log"; done',
                 Store.EVENTS,
             )
         case _:

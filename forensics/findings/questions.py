@@ -107,7 +107,7 @@ def relevant(signals: Signals, verdicts: dict[str, Judgement]) -> list[str]:
 
 def asked_for(restarted: Judgement) -> bool:
     """Was a restart asked for? Then nothing on the host need explain it."""
-    return restarted.why == "restart.deploy"
+    return restarted.why in ("restart.deploy", "restart.deploy_loop")
 
 
 def is_open(signals: Signals, verdicts: dict[str, Judgement], one: Beyond) -> bool:

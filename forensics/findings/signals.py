@@ -386,8 +386,8 @@ class Signals:
         ]
         return sorted(found, key=lambda event: event.text in self.unverified)
 
-    def same_process(self, service: str) -> tuple[Ref, Ref] | None:
-        """Places that show one process id of a service before and after the window.
+    def same_process(self, service: str) -> tuple[str, Ref, Ref] | None:
+        """The one process id of a service before and after the window, and the places that show it.
 
         The first and the last failure make the window's edges, so that lines at them stand inside it. Only of what goes on to the end
         of the inputs can nothing stand behind it: there a line at the end tells that the process is alive.
@@ -405,7 +405,8 @@ class Signals:
         )
         if not rows.height or others.height or self.replaced(service):
             return None
-        return Ref(rows["source"][0], rows["first_line"][0]), Ref(rows["source"][0], rows["last_line"][0])
+        row = rows.row(0, named=True)
+        return row["pid"], Ref(row["source"], row["first_line"]), Ref(row["source"], row["last_line"])
 
     def replaced(self, service: str) -> tuple[str, int, str, int, Ref, Ref] | None:
         """The process of a service that printed its last line around the end of the window, and the one that went on in its place.

@@ -220,10 +220,13 @@ def slow(requests: pl.DataFrame) -> pl.DataFrame:
 
 
 def templates(dated: pl.DataFrame) -> pl.DataFrame:
-    """Count log messages per template and minute."""
-    logs = dated.filter(pl.col("kind") == "log").with_columns(template=template(pl.col("body")))
+    """Count log messages, and the exceptions that end tracebacks, per template and minute."""
+    trace = (pl.col("kind") == "trace") & pl.col("ends")
+    logs = dated.filter((pl.col("kind") == "log") | trace).with_columns(
+        template=template(pl.col("body")), trace=trace
+    )
     counted = (
-        logs.group_by("service", "naive", "minute", "template", "level")
+        logs.group_by("service", "naive", "minute", "template", "trace", "level")
         .agg(*spans())
         .with_columns(key=pl.col("template").hash())
     )

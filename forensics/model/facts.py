@@ -526,7 +526,7 @@ class Lifecycle:
     at: int
     service: str
     kind: str
-    """start, started, stop, stopped, exited, killed, timeout, failed, restart, oom, boot, worker."""
+    """start, started, ready, stop, stopped, exited, panicked, killed, timeout, failed, restart, reload, backoff, oom, boot, worker."""
     text: str
     ref: Ref
 
@@ -539,17 +539,18 @@ class Outage:
     start: int
     end: int | None
     reason: str
-    """deploy (stop was requested), crash, killed (by a signal that no line explains), loop, oom, watchdog, unhealthy or unknown.
-
-    A loop is a process that ended right after it had started, at least once more: none of those starts brought it back.
-    """
+    """deploy (a stop was requested), crash, both with _loop where starts failed; killed (by a signal that no line explains), oom, watchdog, unhealthy, or finished (without an error)."""
     refs: tuple[Ref, ...]
     since: int | None = None
     """When what ended had started, None where no line says so."""
-    failed_starts: int = 0
-    """Starts after which it ended at once."""
-    asked: bool = False
-    """Did it begin with a request to stop?"""
+    failed: int = 0
+    """Starts within it that brought nothing back."""
+    ends: int = 0
+    """How often a line says that the process ended."""
+    gave_up: int | None = None
+    """When the service manager stopped trying."""
+    stopped: int | None = None
+    """When a requested stop was done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,7 @@ FRAMES: dict[str, dict[str, pl.DataType]] = {
         "naive": pl.Boolean(),
         "minute": pl.Int64(),
         "template": pl.String(),
+        "trace": pl.Boolean(),
         "level": pl.String(),
         "key": pl.UInt64(),
         "n": pl.UInt32(),
@@ -347,6 +348,8 @@ are ``by`` the first that was asked for of ``application``, ``user``, ``database
 
 ``routes`` counts requests: those whose line states a duration (``timed``), and of them those of :data:`SLOW_MS` or more (``slow``), which ``slow``
 has one by one unless they failed.
+
+``templates`` counts messages, and the lines that end a traceback (``trace``), which are no messages of their own.
 
 ``successes`` has the hash of the name of each operation that a line of a signature that counts as ``success`` ends.
 

@@ -90,6 +90,24 @@ def test_pods_are_found_first(transport: str) -> None:
     assert "--since-time='2026-11-29T12:10:00Z'" in command
 
 
+@pytest.mark.parametrize("transport", ["cri", "kubectl_events", "stern"])
+def test_a_cluster_is_asked_for_what_it_tells_of_ends_and_starts(transport: str) -> None:
+    """Neither systemd nor Docker is asked; what the process printed before it ended is in the log of the one before."""
+    asked = of(transport)
+    commands = [FETCH["manager"](asked, WINDOW), FETCH["service_log"](asked, WINDOW)]
+    unknown = [log_of(place_of(asked, name), WINDOW) for name in (NOBODY, "other")]
+
+    assert "kubectl get events" in commands[0].command
+    assert "kubectl describe pod" in commands[0].command
+    assert "kubectl logs" in commands[0].command
+    assert "--previous" in commands[0].command
+    assert commands[0].store is Store.EVENTS
+    for fetch in (*commands, *unknown):
+        assert "systemctl" not in fetch.command
+        assert "docker" not in fetch.command
+        assert fetch.command.startswith("kubectl ")
+
+
 def test_what_nobody_names_is_listed() -> None:
     """No placeholder stands in a command, whatever is unknown."""
     nothing = signals(Draft())

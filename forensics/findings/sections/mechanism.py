@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics.findings import activity, budget_link, capacity, lock_waits, pooler, role_limits, upkeep
+from forensics.findings import (
+    activity,
+    budget_link,
+    capacity,
+    last_words,
+    lock_waits,
+    pooler,
+    role_limits,
+    upkeep,
+)
 from forensics.findings.primary import (
     DNS,
     OVERLOAD,
@@ -47,6 +56,8 @@ ON_HOSTS = (
     "gateway_failed",
 )
 """Verdicts on what services stand on, told with an incident and without one."""
+SLOW_STOP_US = 5 * SECOND
+"""A process that ends its work in less time after a request to stop holds up no deploy."""
 OVERLAP = 3
 """Waits from which it is told that they overlap."""
 ALL = 0.9
@@ -126,11 +137,12 @@ def verdict_links(
                 scope=judgement.scope,
             )
             if name == "service_restarted":
+                yield from last_words.findings(signals)
                 yield from killed(signals)
 
 
 def killed(signals: Signals) -> Iterator[Finding]:
-    """Tell where a requested stop ended in a kill: how long after the request, and whether a stop timeout had run out."""
+    """Tell where a requested stop was slow or ended in a kill: how long after the request, and whether a stop timeout had run out."""
     restarts = signals.facts[Restarts]
     for outage in (one for one in restarts.outages if one.reason == "deploy" and touches(signals, one)):
         inside = [
@@ -150,6 +162,9 @@ def killed(signals: Signals) -> Iterator[Finding]:
                 {"outage": outage, "at": kills[0].at, "n": len(kills), "timed_out": bool(timeouts)},
                 (outage.refs[0], *(event.ref for event in (*timeouts[-1:], *kills[:2]))),
             )
+        elif outage.stopped is not None and outage.stopped - outage.start >= SLOW_STOP_US:
+            values = {"outage": outage, "took_s": (outage.stopped - outage.start) / SECOND}
+            yield Finding("mechanism.slow_stop", "mechanism", Grade.DERIVED, values, outage.refs[:2])
 
 
 def touches(signals: Signals, outage: Outage) -> bool:
@@ -375,7 +390,9 @@ def other_failures(signals: Signals, pool: FailureGroup | None) -> Iterator[Find
     told = (*REDIS, "app_error", "webhook_delivery", "server_limit", "http_error")
     done = {(replica_of(pool.service), pool.signature)} if pool is not None else set()
     groups = []
-    for group in sorted(signals.facts[Failures].groups, key=lambda item: (item.family != DNS, -item.failures)):
+    for group in sorted(
+        signals.facts[Failures].groups, key=lambda item: (item.family != DNS, -item.failures)
+    ):
         kind = (replica_of(group.service), group.signature)
         if group.family not in told and kind not in done:
             done.add(kind)

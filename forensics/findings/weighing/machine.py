@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forensics.findings.signals import Signals
-    from forensics.model.facts import Outage
 
 LOWEST_PID = 10
 """Process ids below this are those of a container's own numbering, which a restart repeats."""
@@ -35,10 +34,12 @@ KILLED_US = 10 * SECOND
 """A master kills a worker within seconds of its missed heartbeat."""
 BEATS = 2
 """Pauses between looks of a sampler from which it has a beat that it could have lost."""
-LONGEST_PAUSE_US = 2 * MINUTE
-"""A service that ends without an error and is to go on is back sooner than this."""
 EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
+MOST_REFS = 8
+"""Places of one outage that are quoted."""
+TURNS = ("start", "started", "ready", "stop", "stopped", "exited", "failed", "killed", "backoff", "panicked")
+"""What is told of the ends and starts of services."""
 NO_JUMP = ("timesyncd.initial-sync", "celery.clock-drift", "celery.drift-times")
 """A clock that is set for the first time; and a text that late messages make as well as two hosts whose clocks differ."""
 
@@ -51,10 +52,25 @@ def service_restarted(signals: Signals) -> Iterator[Sign]:
         old, ended, new, began, *places = changed
         said = {"service": signals.unit, "old": old, "last": ended, "new": new, "first": began}
         yield explained("restart.after", said, tuple(places))
-    cover = signals.facts[Coverage].of(signals.unit)
-    if cover and any(event.service == signals.unit for event in signals.facts[Restarts].events):
-        yield covered("restart.none", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
+    yield from quiet(signals)
     yield question("restart.unknown", {"service": signals.unit})
+
+
+def quiet(signals: Signals) -> Iterator[Sign]:
+    """Lines of the service manager that tell of no outage: it was silent about the service, saw it end without an error, or told of others."""
+    cover = signals.facts[Coverage].of(signals.unit)
+    near = signals.lifecycle(*TURNS)
+    mine = [event for event in near if event.service == signals.unit]
+    done = [event for event in mine if event.kind == "stopped"]
+    if done:
+        said = {"service": signals.unit, "at": done[-1].at}
+        yield question("restart.done", said, tuple(event.ref for event in done)[-2:])
+    elif cover and any(event.service == signals.unit for event in signals.facts[Restarts].events):
+        yield covered("restart.none", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
+    elif near and not mine:
+        names = sorted({event.service for event in near})
+        said = {"service": signals.unit, "others": names[:3], "more": len(names[3:])}
+        yield question("restart.others", said, tuple(event.ref for event in near)[:3])
 
 
 def ends_and_starts(signals: Signals) -> Iterator[Sign]:
@@ -65,13 +81,9 @@ def ends_and_starts(signals: Signals) -> Iterator[Sign]:
         for item in signals.facts[Restarts].outages
         if item.start <= hi + MINUTE and (item.end or hi) >= lo - MINUTE
     ]
-    silent = [outage for outage in outages if outage.reason == "unknown"]
-    outages = [outage for outage in outages if outage.reason != "unknown"]
     if outages:
         first = min(outages, key=lambda outage: (signals.unproven(outage.refs), outage.start))
-        yield direct(f"restart.{first.reason}", {"outage": first, "n": len(outages)}, first.refs)
-    elif back := [outage for outage in silent if came_back(outage)]:
-        yield witness("restart.ended", {"outage": back[0], "n": len(back)}, back[0].refs)
+        yield direct(f"restart.{first.reason}", {"outage": first, "n": len(outages)}, shown(first.refs))
     begun = [
         event
         for event in signals.lifecycle("ready", "started")
@@ -82,19 +94,19 @@ def ends_and_starts(signals: Signals) -> Iterator[Sign]:
         yield witness("restart.begun", said, tuple(event.ref for event in begun)[:3])
 
 
-def came_back(outage: Outage) -> bool:
-    """Was what ended without an error a service? A job ends by itself, and runs for less long than it rests."""
-    if outage.end is None or outage.end - outage.start > LONGEST_PAUSE_US:
-        return False
-    return outage.since is None or outage.start - outage.since > outage.end - outage.start
+def shown(refs: tuple[Ref, ...]) -> tuple[Ref, ...]:
+    """Return the places of an outage that are quoted: how it began, and what brought the service back."""
+    return refs if len(refs) <= MOST_REFS else (*refs[: MOST_REFS - 2], *refs[-2:])
 
 
 def same_process(signals: Signals, why: str) -> Iterator[Sign]:
     """A process that lived before and after the window was not replaced in it."""
-    pids = signals.facts[Restarts].pids.get(signals.unit, ())
     same = signals.same_process(signals.unit)
-    if same and pids and tells(pids[0]):
-        yield disproof(why, {"service": signals.unit, "pid": pids[0]}, same)
+    if same and tells(same[0]):
+        pid, *places = same
+        ongoing = signals.primary is not None and signals.primary.end is None
+        said = {"service": signals.unit, "pid": pid, "ongoing": ongoing}
+        yield disproof(why, said, tuple(places))
 
 
 def began_at(signals: Signals) -> int:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from forensics.model.plug import Parsed
 
 PODS = re.compile(r"^[a-z0-9-]+_[a-z0-9.-]+_[0-9a-f-]{32,36}$")
-LINKED = re.compile(r"^[a-z0-9.-]+_[a-z0-9-]+_(?P<container>[a-z0-9-]+)-[0-9a-f]{64}\.log")
+LINKED = re.compile(r"^[a-z0-9.-]+_[a-z0-9-]+_(?P<container>[a-z0-9-]+?)(?:-[0-9a-f]{64})?\.log")
+"""The kubelet's links, whose names end in the container's id; copies are often made without it."""
 
 TAIL = 1 << 18
 """Bytes at the end that are looked at for a line that was never closed."""
