@@ -81,10 +81,12 @@ class Beyond:
     """The hypothesis whose confirmation answers it, and whose needs are its own."""
     formats: tuple[str, ...]
     answered_by: str | None
-    """``snapshot``: not asked where one inside the incident shows whose sessions they are."""
+    """``snapshot``: not asked where one inside the incident shows whose sessions they are; ``last_words``: where a process said why it ended."""
     restart: tuple[str, ...]
     """Reasons of a restart for which it is asked; none: any."""
     wanted: tuple[Wanted, ...]
+    last: bool
+    """Does it matter less than the hypotheses that bear on what was found?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,7 @@ def beyond() -> tuple[Beyond, ...]:
             block.get("answered_by"),
             tuple(block.get("restart", ())),
             tuple(wanted(need) for need in block["needs"]),
+            bool(block.get("last")),
         )
         for block in tables()["question"]
     )

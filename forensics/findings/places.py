@@ -278,8 +278,14 @@ def stop(signals: Signals, window: Window) -> Fetch:
     return manager(signals, window)
 
 
+def ended(signals: Signals, window: Window) -> Fetch:
+    """Fetch what a process printed before it ended: a cluster keeps the log of the container before apart."""
+    fetch = manager if place_of(signals, signals.unit).kind == "kubernetes" else service_log
+    return fetch(signals, window)
+
+
 FETCH: dict[str, Callable[[Signals, Window], Fetch]] = {
     fetch.__name__: fetch
-    for fetch in (service_log, manager, gateway_log, redis_log, postgres_log, monitor, stop)
+    for fetch in (service_log, manager, gateway_log, redis_log, postgres_log, monitor, stop, ended)
 }
 """How what is missing is fetched, by the names that hypotheses.toml uses."""

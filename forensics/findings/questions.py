@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from forensics.findings import last_words
 from forensics.findings.hypotheses import Beyond, beyond, load
 from forensics.findings.needs import needs_of
 from forensics.findings.primary import called, main_pool
@@ -70,9 +71,9 @@ def greatest(asked: tuple[OpenQuestion, ...]) -> OpenQuestion | None:
 def unknowns(signals: Signals, verdicts: dict[str, Judgement]) -> Iterator[OpenQuestion]:
     """Ask what stays open beyond what was found, and every hypothesis that is not determined."""
     asked = [one for one in beyond() if is_open(signals, verdicts, one)]
-    for rank, one in enumerate(asked):
-        yield beyond_question(signals, one, rank)
     ranks = {name: len(asked) + at for at, name in enumerate(relevant(signals, verdicts))}
+    for rank, one in enumerate(asked):
+        yield beyond_question(signals, one, rank + (len(asked) + len(ranks) if one.last else 0))
     by_id = {one.id: one for one in load()}
     for judgement in verdicts.values():
         if judgement.verdict is Verdict.NOT_DETERMINED and judgement.needs:
@@ -138,7 +139,12 @@ def shown_by_snapshot(signals: Signals) -> bool:
     )
 
 
-ANSWERED = {"snapshot": shown_by_snapshot}
+def told_by_last_words(signals: Signals) -> bool:
+    """Does a line that a process printed before it ended say why?"""
+    return any(True for _ in last_words.findings(signals))
+
+
+ANSWERED = {"snapshot": shown_by_snapshot, "last_words": told_by_last_words}
 """What answers a question beside the log that it asks for, by the names that hypotheses.toml uses."""
 
 

@@ -239,3 +239,17 @@ def test_only_a_slow_stop_is_to_be_made_faster(tmp_path: Path, stopped: str, slo
     case = read(tmp_path, said, refused)
 
     assert ("act.restart" in suggested(case)) == slow
+
+
+def test_why_a_process_ended_is_asked_only_where_it_did_not_say(tmp_path: Path) -> None:
+    """The events alone tell of ends; the log of the container before them would tell why."""
+    case = cluster(tmp_path, ("30:12", "starting orders"))
+    question = next(one for one in case.diagnosis.open_questions if one.what == "ended")
+
+    assert "kubectl logs" in question.needs[0].command
+    assert "--previous" in question.needs[0].command
+
+    lines = [(at, line) for at in ("30:12", "30:24") for line in ("starting orders", PANIC, *STACKS)]
+    told = cluster(tmp_path, *lines)
+
+    assert "ended" not in {one.what for one in told.diagnosis.open_questions}

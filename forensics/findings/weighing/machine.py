@@ -36,7 +36,7 @@ BEATS = 2
 """Pauses between looks of a sampler from which it has a beat that it could have lost."""
 EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
-MOST_REFS = 8
+MOST_REFS = 12
 """Places of one outage that are quoted."""
 TURNS = ("start", "started", "ready", "stop", "stopped", "exited", "failed", "killed", "backoff", "panicked")
 """What is told of the ends and starts of services."""
