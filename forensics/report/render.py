@@ -357,6 +357,10 @@ class Page:
         """Count the failures that bars leave out, since it is not plain that their lines tell of further ones."""
         return sum(row.get("most", row["count"]) - row["count"] for row in rows)
 
+    def retold(self, rows: list[dict[str, Any]]) -> int:
+        """Count the failures of bars of which a client's log tells as well; each is one."""
+        return sum(row.get("retold", 0) for row in rows)
+
     def attached(self, section: str) -> list[str]:
         """Return the attached charts that belong to a section; a page without much room names all of them in one place."""
         names: list[str] = self.document["charts"]
