@@ -66,6 +66,10 @@ COLUMNS = {
     "service": pl.String, "signature": pl.String, "family": pl.String, "side": pl.String, "ts": pl.Int64, "began": pl.Int64,
     "source": pl.UInt16, "line": pl.UInt32, "sure": pl.Boolean, "lines": pl.UInt32, "ends": pl.Boolean, "peer": pl.String,
 }  # fmt: skip
+REFUSING = ("server_limit", "db_connect")
+"""Families of failures in which a client repeats what refused it; a wait that ran out amid refusals is a failure of its own."""
+SAME_US = 1_500_000
+"""Microseconds between a server's line and that of its client about the same failure: one of them may hold whole seconds."""
 REFS = 12
 ADDRESSED = ("host", "server", "upstream", "target", "addr", "address", "endpoint")
 """Parameters that name whom the service addressed."""
@@ -95,6 +99,7 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
             .otherwise("side")
         )
     )
+    rows = retold(rows, hits, wanted)
     exact = evidence["hit_counts"].group_by("service", "signature").agg(n=pl.col("n").sum())
     kept = hits.group_by("service", "signature").agg(n=pl.len())
     lines = {(service, signature): n for service, signature, n in exact.iter_rows()}
@@ -140,6 +145,34 @@ def relayed(evidence: Evidence) -> pl.Expr:
         & pl.col("signature").str.contains(DATABASE_LOGS)
         & ~pl.col("service").is_in(list(servers))
     )
+
+
+def retold(rows: pl.DataFrame, hits: pl.DataFrame, wanted: dict[str, Signature]) -> pl.DataFrame:
+    """Mark the failures of clients (``retold``) that the database server's own log tells of too: a line of the same kind within :data:`SAME_US`."""
+    known = pl.when(pl.col("signature").str.contains(DATABASE_LOGS)).then("signature")
+    table = rows.join(
+        quoting(hits, wanted), on=["source", "line", "signature"], how="left", maintain_order="left"
+    ).with_columns(said=pl.coalesce("said", known))
+    own = table.filter(pl.col("side") == "server").select("said", "ts", of=pl.lit(value=True)).drop_nulls()
+    near = table.join_asof(
+        own, on="ts", by="said", strategy="nearest", tolerance=SAME_US, check_sortedness=False
+    )
+    twice = (pl.col("side") == "client") & pl.col("of").fill_null(value=False)
+    return near.select(*rows.columns, retold=twice)
+
+
+def quoting(hits: pl.DataFrame, wanted: dict[str, Signature]) -> pl.DataFrame:
+    """Return the lines of clients that quote a database server's text, and whose (``said``)."""
+    columns = ("source", "line", "signature")
+    parts = [hits.select(*columns, said=pl.lit(None, pl.String)).clear()]
+    for one in wanted.values():
+        outer = [name for name in one.inner_of if name in wanted and wanted[name].family in REFUSING]
+        if one.side == "server" and DATABASES.match(one.id) and outer:
+            lines = hits.filter(
+                pl.col("signature").is_in(outer) & pl.col("parameters").str.contains(one.pattern)
+            )
+            parts.append(lines.select(*columns, said=pl.lit(one.id)))
+    return pl.concat(parts).unique(columns, keep="first", maintain_order=True)
 
 
 def undated(hits: pl.DataFrame, wanted: dict[str, Signature]) -> tuple[Undated, ...]:

@@ -68,7 +68,8 @@ class Failures:
     """Failures, counted as operations: groups, and one row each in ``rows``.
 
     ``rows`` has service, signature, family, side, ts, began (= ts - wait where the line states it), source, line,
-    sure (false where joining with another line is ambiguous), peer (whose session a database server says that it was).
+    sure (false where joining with another line is ambiguous), peer (whose session a database server says that it was), retold (true for a
+    failure that a client's log tells of and the database server's own log as well, which is one failure).
     """
 
     groups: tuple[FailureGroup, ...]

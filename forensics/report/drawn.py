@@ -19,6 +19,9 @@ SECOND = 1_000_000
 MINUTE = 60 * SECOND
 OUTER = ("http_error", "app_error")
 """Families whose lines stand beside the failure that caused them: told under impact, not counted twice."""
+RETOLD = pl.col("retold")
+ONCE = pl.col("sure") & ~RETOLD
+"""Failures each of which is counted once, although a client's log and the server's own may both tell of it."""
 BAR_ROWS = 14
 BUCKETS = (60, 300, 900, 3600, 21600, 86400)
 LEAST_AROUND, MOST_AROUND = 15 * MINUTE, 360 * MINUTE
@@ -46,26 +49,28 @@ class Drawn:
         return iso(us, self.zone)
 
     def bars(self) -> list[dict[str, Any]]:
-        """Return failures per bucket around the primary incident."""
+        """Return failures per bucket around the primary incident, each once: ``retold`` are those that clients tell of as well."""
         if self.primary is None:
             return []
         lo, hi = self.primary.start, self.primary.end or self.case.facts[Incidents].last or self.primary.start
         size = next((b for b in BUCKETS if (hi - lo) / SECOND / b <= BAR_ROWS), BUCKETS[-1])
         first, last = lo // (size * SECOND), hi // (size * SECOND)
         counts = {
-            bucket: (n, most)
-            for bucket, n, most in self.per_bucket(size, lo, hi + 5 * SECOND)
+            bucket: (n, most, retold)
+            for bucket, n, most, retold in self.per_bucket(size, lo, hi + 5 * SECOND)
             .group_by("bucket")
-            .agg(n=pl.col("sure").sum(), most=pl.len())
+            .agg(n=ONCE.sum(), most=(~RETOLD).sum(), retold=RETOLD.sum())
             .iter_rows()
         }
         return [
             {
                 "label": f"{moment(bucket * size * SECOND, self.zone):{'%H:%M' if size < 86400 else '%Y-%m-%d'}}",
-                "count": counts.get(bucket, (0, 0))[0],
-                "most": counts.get(bucket, (0, 0))[1],
+                "count": count,
+                "most": most,
+                "retold": retold,
             }
             for bucket in range(first, last + 1)
+            for count, most, retold in [counts.get(bucket, (0, 0, 0))]
         ]
 
     def per_bucket(self, size: int, lo: int, hi: int) -> pl.DataFrame:
@@ -92,7 +97,7 @@ class Drawn:
         grouped = (
             self.per_bucket(size, lo - margin, hi + margin)
             .group_by("bucket", "service", "family")
-            .agg(n=pl.col("sure").sum(), most=pl.len())
+            .agg(n=pl.col("sure").sum(), most=pl.len(), once=ONCE.sum(), once_most=(~RETOLD).sum())
             .sort("bucket", "service", "family")
         )
         series = sorted(
@@ -106,8 +111,10 @@ class Drawn:
                     "family": family,
                     "count": n,
                     "most": most,
+                    "once": once,
+                    "once_most": once_most,
                 }
-                for bucket, service, family, n, most in grouped.iter_rows()
+                for bucket, service, family, n, most, once, once_most in grouped.iter_rows()
             ],
             "probes": [
                 {"due": self.at(d.at), "answered": self.at(d.answered), "state": d.state, "series": s.name}
@@ -128,8 +135,8 @@ class Drawn:
         return item.end or self.case.facts[Incidents].last or item.start
 
     def rates(self) -> list[dict[str, Any]]:
-        """Return failures and error lines per bucket around each incident, as far as the inputs cover it."""
-        rows = self.case.facts[Failures].rows.filter(pl.col("sure"))
+        """Return failures (each once) and error lines per bucket around each incident, as far as the inputs cover it."""
+        rows = self.case.facts[Failures].rows.filter(ONCE)
         first, last = self.covered()
         out = []
         for index, item in enumerate(self.incidents):

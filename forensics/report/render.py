@@ -35,6 +35,8 @@ SUMMARY_WORDS = 120
 """Words of the section for a reader who reads nothing else, its heading included."""
 REFERENCES = re.compile(r"\(E\d[^()]*\)")
 """The ids of evidence behind a claim."""
+SHORTENED = re.compile(r"\+\d+\)")
+"""How the page says how many characters, ids or names it left off; the last section says what it means."""
 NAME = 200
 """Characters of a value for which a template states no limit: names of services, kinds, zones."""
 UNKNOWN = "\N{EN DASH}"
@@ -181,6 +183,7 @@ class Page:
         self.dialect = dialect
         self.named: dict[str, None] = {}
         self.places = limits.evidence > FEW_LINES
+        self.shortened = False
         self.known = {line["id"]: line for line in document["evidence"]}
         self.language = speak(document["case"].get("language") or texts.ENGLISH)
         self.env = env
@@ -200,9 +203,17 @@ class Page:
         return self._section("sections/15-evidence.j2", "evidence")
 
     def sections(self) -> dict[str, str]:
-        """Render every section, in file order, by slug; none is ever only a heading."""
-        names = [name for name in self.env.list_templates() if name.startswith("sections/")]
-        return {slug: self._section(name, slug) for name in names if (slug := _slug(name))}
+        """Render every section, in file order, by slug; none is ever only a heading. The last one knows whether others are shortened."""
+        self.shortened = any(
+            prose.clip(line["text"], self.limits.line)[1] for line in self.document["evidence"]
+        )
+        sections = {}
+        for name in self.env.list_templates():
+            if name.startswith("sections/"):
+                slug = _slug(name)
+                sections[slug] = self._section(name, slug)
+                self.shortened = self.shortened or SHORTENED.search(sections[slug]) is not None
+        return sections
 
     def more(self, left: int, what: str = "lines") -> str:
         """Return the notice that `left` things of one kind are not shown."""
@@ -356,6 +367,10 @@ class Page:
     def doubtful(self, rows: list[dict[str, Any]]) -> int:
         """Count the failures that bars leave out, since it is not plain that their lines tell of further ones."""
         return sum(row.get("most", row["count"]) - row["count"] for row in rows)
+
+    def retold(self, rows: list[dict[str, Any]]) -> int:
+        """Count the failures of bars of which a client's log tells as well; each is one."""
+        return sum(row.get("retold", 0) for row in rows)
 
     def attached(self, section: str) -> list[str]:
         """Return the attached charts that belong to a section; a page without much room names all of them in one place."""

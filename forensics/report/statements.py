@@ -45,6 +45,7 @@ class Statements:
         self.environment.filters.update(
             at=self.at,
             clock=self.clock,
+            till=self.till,
             between=self.between,
             span=self.span,
             secs=self.secs,
@@ -64,6 +65,11 @@ class Statements:
     def clock(self, us: int) -> str:
         """Show the time of day of an instant."""
         return f"{moment(us + HALF, self.zone):%H:%M:%S}"
+
+    def till(self, us: int, start: int) -> str:
+        """Show the end of a span: its time of day, with date and offset where these are not those of the start."""
+        shown, begun = self.at(us), self.at(start)
+        return self.clock(us) if (shown[:10], shown[-6:]) == (begun[:10], begun[-6:]) else shown
 
     def secs(self, value: float, *, inside: bool = False) -> str:
         """Show a duration, rounded to the second; ``inside`` brackets without brackets of its own."""

@@ -43,6 +43,8 @@ STEPS_S = (
 """Round steps between ticks; the script has the same."""
 HEIGHTS = {"span": 20, "bar": 52, "dot": 22, "line": 64}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+ONCE, RETOLD = "once", "retold"
+"""Shares of the failures: each once, and those of clients that the database server's own log tells of as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +231,8 @@ class Planner:
         """Yield the lanes that have marks."""
         fixed = (
             Lane(self.names["incident"], "span", self.incidents()),
-            Lane(self.names["failures"], "bar", self.failures(), self.peak),
+            Lane(self.names["failures"], "bar", self.failures(ONCE), self.peak(ONCE)),
+            Lane(self.names["retold"], "bar", self.failures(RETOLD), self.peak(RETOLD)),
             Lane(self.names["still"], "span", self.still()),
             *self.samples(),
             Lane(self.names["probes"], "dot", self.probes()),
@@ -269,22 +272,25 @@ class Planner:
             )
         ]
 
-    def counts(self) -> dict[int, list[Row]]:
-        """Return the rows of failures by the instant at which their bucket begins."""
-        rows = [(at, row) for row in self.drawn("failures") if (at := self.ms(row["at"])) is not None]
+    def counts(self, share: str) -> dict[int, list[Row]]:
+        """Return a share of the failures (``count`` and ``most`` of each row) by the instant at which their bucket begins."""
+        rows = [
+            (at, part)
+            for row in self.drawn("failures")
+            if (at := self.ms(row["at"])) is not None and (part := shared(row, share))["most"]
+        ]
         rows.sort(key=lambda pair: (pair[0], pair[1]["service"] or "", pair[1]["family"] or ""))
         return {at: [row for _, row in group] for at, group in groupby(rows, key=lambda pair: pair[0])}
 
-    @property
-    def peak(self) -> str:
+    def peak(self, share: str) -> str:
         """Say how many failures the highest bar stands for."""
-        most = max((sum(row["count"] for row in rows) for rows in self.counts().values()), default=0)
+        most = max((sum(row["count"] for row in rows) for rows in self.counts(share).values()), default=0)
         return f"≤ {most}" if most else ""
 
-    def failures(self) -> list[Mark]:
-        """Return bars of failures, those of one bucket on top of each other."""
+    def failures(self, share: str) -> list[Mark]:
+        """Return bars of a share of the failures, those of one bucket on top of each other."""
         size = round(self.document.get("chart", {}).get("bucket_s", 60) * 1000)
-        buckets = self.counts()
+        buckets = self.counts(share)
         most = max((sum(row["count"] for row in rows) for rows in buckets.values()), default=1) or 1
         found = []
         for at, rows in buckets.items():
@@ -295,9 +301,9 @@ class Planner:
                 told = (
                     f"{prose.instant(row['at'])}, {prose.duration(size / 1000, self.language)}: {n} {family}"
                 )
-                share = (below / most, row["count"] / most)
+                edges = (below / most, row["count"] / most)
                 found.append(
-                    Mark(at, "failures", told, at + size, service(row), None, None, *share, look="bar")
+                    Mark(at, "failures", told, at + size, service(row), None, None, *edges, look="bar")
                 )
                 below += row["count"]
         return found
@@ -399,6 +405,16 @@ class Planner:
         """Return the rows that the pipeline prepared for drawings."""
         rows: list[Row] = self.document.get("chart", {}).get(what, [])
         return rows
+
+
+def shared(row: Row, share: str) -> Row:
+    """Return a row of failures with those alone that count once, or with those that a server's own log tells of as well."""
+    count: int = row["count"]
+    most: int = row.get("most", count)
+    once, once_most = row.get("once", count), row.get("once_most", most)
+    if share == ONCE:
+        return row | {"count": once, "most": once_most}
+    return row | {"count": count - once, "most": most - once_most}
 
 
 def service(row: Row) -> tuple[str, ...]:

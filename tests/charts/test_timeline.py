@@ -329,3 +329,20 @@ def test_what_is_cut_is_counted() -> None:
     assert "s2, peak 46, limit 100 (+2 more not drawn)" in texts(root)
     assert "Silence and stalls (+2 more not drawn)" in texts(root)
     assert "s4: 34 to 35" in said_of(doc)
+
+
+def test_what_a_server_logs_too_is_no_further_failure() -> None:
+    """A lane of a client says how many of its failures stand in the server's log as well, and the sum counts each once."""
+    doc = document()
+    doc["chart"]["failures"] = [
+        {"at": at("09:44:10"), "service": "postgres", "family": "server_limit", "count": 9, "most": 9},
+        {"at": at("09:44:10"), "service": "api", "family": "server_limit", "count": 4, "most": 5, "once": 1, "once_most": 2},
+    ]  # fmt: skip
+    said = texts(drawn(doc))
+
+    assert (
+        "Failures: 10 to 11 (postgres server limit 9; api server limit 4 to 5, 3 in the server's log too)"
+        in said_of(doc)
+    )
+    assert "Failures: api server limit (4 to 5, per 20 s; 3 in the server's log too)" in said
+    assert "Failures: postgres server limit (9, per 20 s)" in said

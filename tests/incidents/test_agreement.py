@@ -241,3 +241,36 @@ def test_a_silence_inside_an_incident_stays_one(document: dict[str, Any]) -> Non
             assert ends
             late = datetime.fromisoformat(row["start"]) - datetime.fromisoformat(ends[0])
             assert late.total_seconds() >= -30
+
+
+# --- bars and counts
+
+
+@pytest.mark.parametrize(
+    ("fixture", "parts", "retold", "alt"),
+    [
+        ("prisma-replicas", (114, 4, 282), 282, "Failures: 400 ("),
+        ("s4-too-many-clients", (566, 6), 127, "Failures: 572 ("),
+    ],
+)
+def test_bars_stand_for_the_failures_that_the_text_counts(
+    fixture: str, parts: tuple[int, ...], retold: int, alt: str
+) -> None:
+    """A refusal in the server's log and in a client's is one: the bars of the page, of the pictures and the numbers of the text agree."""
+    document, page = golden.report(fixture)
+    said = " ".join(row["text"] for row in document["findings"])
+    rates = [one["failures"] for row in document["chart"]["rates"] for one in row["counts"]]
+    kinds = document["chart"]["failures"]
+
+    assert sum(row["count"] for row in document["bars"]) == sum(rates) == sum(parts)
+    assert sum(row["once"] for row in kinds) == sum(parts)
+    assert [str(n) in said for n in parts] == [True] * len(parts)
+    assert sum(row["retold"] for row in document["bars"]) == retold
+    assert f"; {retold} that the server's log and a client's both tell of count once (" in page
+    assert alt in svg(document, "timeline")
+
+
+def test_bars_leave_out_only_what_is_told_twice(document: dict[str, Any]) -> None:
+    """Where no server's log tells of a client's failures, each counts."""
+    if not any(row["retold"] for row in document["bars"]):
+        assert all(row["once"] == row["count"] for row in document["chart"]["failures"])

@@ -341,6 +341,25 @@ def test_every_command_of_a_question_is_in_one_fence() -> None:
     assert text.count("fetched as for Q1") == 2
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "“+n” on this page: n more characters or items. Raw lines"),
+        ("pt-BR", "“+n” nesta página: n caracteres ou itens a mais. Linhas brutas"),
+    ],
+)
+def test_a_page_says_what_its_marks_of_a_cut_mean(language: str, said: str) -> None:
+    """Where a text ends in "… (+831)" or ids in "+1" the last section says what that is; where nothing is cut it says nothing of it."""
+    document = example.founding()
+    document["case"]["language"] = language
+    cut, whole = render.markdown(document), render.whole(document)
+
+    assert render.SHORTENED.search(cut)
+    assert said in compact(cut)
+    assert not render.SHORTENED.search(whole)
+    assert "“+n”" not in whole
+
+
 def test_instants_are_rounded_to_the_second() -> None:
     """Half a second and more is the next second, in tables and in prose."""
     document = example.founding()

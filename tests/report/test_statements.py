@@ -61,6 +61,17 @@ def test_a_duration_inside_brackets_opens_none(language: str) -> None:
     assert (say.secs(542), say.secs(542, inside=True)) == ("542 s (9 min 2 s)", "542 s = 9 min 2 s")
 
 
+def test_the_end_of_a_span_repeats_no_date() -> None:
+    """On the day of its start an end is a time of day; on another, or with another offset, it has both."""
+    say = Statements("en", "Europe/Paris")
+    start = 1_792_886_400_000_000  # 2026-10-25 02:00 in summer time
+
+    assert say.at(start) == "2026-10-25 02:00:00 +02:00"
+    assert say.till(start + 60_000_000, start) == "02:01:00"
+    assert say.till(start + 3_600_000_000, start) == "2026-10-25 02:00:00 +01:00"
+    assert say.till(start + 86_400_000_000, start) == "2026-10-26 01:00:00 +01:00"
+
+
 def test_a_count_shows_its_bounds() -> None:
     """A count that is known between two numbers shows both, in the form of the language."""
     assert [Statements("en", "UTC").count(edges) for edges in ((26, 27), (26, 26), (26, None))] == [

@@ -263,6 +263,25 @@ class TestChart:
         assert 'id="chart"' not in page
         assert "Not determined: no input could be read." in page
 
+    def test_what_a_server_logs_too_has_a_lane_of_its_own(self) -> None:
+        """Bars stand on each other in a lane in which each failure counts once; the lines of clients about the same ones are below."""
+        document = example.founding()
+        at = document["timeline"][3]["at"]
+        document["chart"] = {
+            "bucket_s": 10, "probes": [], "samples": [],
+            "failures": [
+                {"at": at, "service": "postgres", "family": "server_limit", "count": 9, "most": 9, "once": 9, "once_most": 9},
+                {"at": at, "service": "crm-api", "family": "server_limit", "count": 4, "most": 4, "once": 1, "once_most": 1},
+            ],
+        }  # fmt: skip
+        page = Reader(webpage.html(document))
+        marks = re.findall(r"10 s: (\d+) server limit", page.text("title"))
+        lanes = page.text("title")
+
+        assert marks == ["1", "9", "3"]
+        assert lanes.index("Failures") < lanes.index("Told by clients too")
+        assert re.findall(r"≤ \d+", page.text("text"))[:2] == ["≤ 10", "≤ 3"]
+
     def test_an_incident_without_end_lasts(self) -> None:
         """What still goes on reaches to the end of the inputs, and says so."""
         document = example.founding()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from forensics.report.charts.lanes import bar_lane, clock_axis, first_series, haloed
@@ -146,20 +147,39 @@ def _incident_lane(view: View) -> list[Lane]:
     return [lane]
 
 
-def _buckets(
-    chart: Row, view: View
-) -> tuple[dict[tuple[str, str], dict[int, int]], int, dict[tuple[str, str], int]]:
-    """Count failures per service and family in round buckets; also the bucket's milliseconds, and how many there are at most."""
+@dataclass
+class Kind:
+    """Failures of one service and family in the window."""
+
+    counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    """By the start of their bucket."""
+    most: int = 0
+    """How many there are at most."""
+    once: int = 0
+    """Of those counted, the ones that no database server's own log tells of as well."""
+    once_most: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many there are at least."""
+        return sum(self.counts.values())
+
+
+def _kinds(chart: Row, view: View) -> tuple[dict[tuple[str, str], Kind], int]:
+    """Count failures per service and family in round buckets, the most frequent kind first; also the bucket's milliseconds."""
     step = step_s(view, MOST_BARS, chart.get("bucket_s") or 0) * 1000
-    counts: dict[tuple[str, str], dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    most: dict[tuple[str, str], int] = defaultdict(int)
+    found: dict[tuple[str, str], Kind] = defaultdict(Kind)
     for one in chart.get("failures") or []:
-        at, key = view.ms(one["at"]), (one["service"] or "", one["family"])
+        at, kind = view.ms(one["at"]), (one["service"] or "", one["family"])
         if view.holds(at):
-            most[key] += one.get("most", one["count"])
+            mine, most = found[kind], one.get("most", one["count"])
+            mine.most += most
+            mine.once += one.get("once", one["count"])
+            mine.once_most += one.get("once_most", most)
             if one["count"]:
-                counts[key][at // step * step] += one["count"]
-    return counts, step, most
+                mine.counts[at // step * step] += one["count"]
+    ranked = sorted((item for item in found.items() if item[1].counts), key=lambda i: (-i[1].total, i[0]))
+    return dict(ranked), step
 
 
 def _range(least: int, most: int, view: View) -> str:
@@ -169,32 +189,36 @@ def _range(least: int, most: int, view: View) -> str:
 
 def _failure_lanes(chart: Row, view: View) -> list[Lane]:
     """Draw failures as bars, a lane per service and family; the rarest share one."""
-    counts, step, most = _buckets(chart, view)
-    ranked = sorted(counts, key=lambda key: (-sum(counts[key].values()), key))
+    found, step = _kinds(chart, view)
+    ranked = list(found)
     named = ranked if len(ranked) <= MOST_FAILURE_LANES else ranked[: MOST_FAILURE_LANES - 1]
     lanes = [
-        _failure_lane(n, f"{key[0]} {kind_name(key[1], view)}", counts[key], most[key], step, view)
+        _failure_lane(n, f"{key[0]} {kind_name(key[1], view)}", found[key], step, view)
         for n, key in enumerate(named)
     ]
-    rest: dict[int, int] = defaultdict(int)
+    rest = Kind()
     for key in ranked[len(named) :]:
-        for at, count in counts[key].items():
-            rest[at] += count
-    if rest:
+        rest.most += found[key].most
+        rest.once += found[key].once
+        for at, count in found[key].counts.items():
+            rest.counts[at] += count
+    if rest.counts:
         label = f"{view.words['other']} ({len(ranked) - len(named)})"
-        together = sum(most[key] for key in ranked[len(named) :])
-        lanes.append(_failure_lane(len(named), label, rest, together, step, view))
+        lanes.append(_failure_lane(len(named), label, rest, step, view))
     return lanes
 
 
-def _failure_lane(number: int, label: str, counts: dict[int, int], most: int, step: int, view: View) -> Lane:
-    """Draw one kind of failure, of which there are `most` at most."""
+def _failure_lane(number: int, label: str, kind: Kind, step: int, view: View) -> Lane:
+    """Draw one kind of failure; how many of them a server's log tells of as well is said, since lanes are not to be added."""
+    counts = kind.counts
     bars = [
         {"at": max(at, view.lo), "until": min(at + step, view.hi), "value": counts[at], "base": 0}
         for at in sorted(counts)
     ]
     top = max(counts.values())
-    total = f"{_range(sum(counts.values()), most, view)}, {view.words['per']} {lasting(step / 1000)}"
+    total = f"{_range(kind.total, kind.most, view)}, {view.words['per']} {lasting(step / 1000)}"
+    if kind.once < kind.total:
+        total += f"; {kind.total - kind.once} {view.words['retold']}"
     title = f"{view.words['failure_lane']}: {clean(label, 60)} ({total})"
     mark = {"type": "rect", "color": VERMILION, "stroke": view.colours["paper"], "strokeWidth": 0.6}
     return Lane(f"failures_{number}", title, 46, [Marks("bars", mark, bars)], top=top, ticks=(0, top))
@@ -451,17 +475,19 @@ def _event_lane(document: Document, view: View) -> list[Lane]:
 
 
 def _say_failures(document: Document, view: View) -> list[str]:
-    """Count the failures that the bars show."""
-    counts, _, most = _buckets(document.get("chart") or {}, view)
-    if not counts:
+    """Count the failures that the bars show, in all each once."""
+    found, _ = _kinds(document.get("chart") or {}, view)
+    if not found:
         return []
     each = [
-        f"{clean(f'{service} {kind_name(family, view)}', 60)} {_range(sum(found.values()), most[service, family], view)}"
-        for (service, family), found in sorted(counts.items(), key=lambda i: (-sum(i[1].values()), i[0]))
+        f"{clean(f'{service} {kind_name(family, view)}', 60)} {_range(kind.total, kind.most, view)}"
+        + (f", {kind.total - kind.once} {view.words['retold']}" if kind.once < kind.total else "")
+        for (service, family), kind in found.items()
     ]
-    total = sum(sum(found.values()) for found in counts.values())
-    said = _range(total, sum(most[key] for key in counts), view)
-    return [f"{view.words['failure_lane']}: {said} ({', '.join(each)})"]
+    once, most = sum(kind.once for kind in found.values()), sum(kind.once_most for kind in found.values())
+    said = _range(once, most, view)
+    together = ("; " if any(kind.once < kind.total for kind in found.values()) else ", ").join(each)
+    return [f"{view.words['failure_lane']}: {said} ({together})"]
 
 
 def _say_probes(document: Document, view: View) -> list[str]:
