@@ -84,6 +84,8 @@ class Beyond:
     """``snapshot``: not asked where one inside the incident shows whose sessions they are."""
     restart: tuple[str, ...]
     """Reasons of a restart for which it is asked; none: any."""
+    not_for: tuple[str, ...]
+    """Reasons of the hypothesis that answer it."""
     wanted: tuple[Wanted, ...]
 
 
@@ -164,6 +166,7 @@ def beyond() -> tuple[Beyond, ...]:
             tuple(block.get("formats", ())),
             block.get("answered_by"),
             tuple(block.get("restart", ())),
+            tuple(block.get("not_for", ())),
             tuple(wanted(need) for need in block["needs"]),
         )
         for block in tables()["question"]

@@ -34,5 +34,7 @@ EXCEPTION = rf"^(?:\s*\| )?{CLASS}(?:[A-Z][\w$]*(?:Error|Exception|Timeout|Timed
 It names more classes than :data:`RAISED`, since whether it is a record was decided before.
 """
 CHAIN = r"^(?:\s*\| )?(?:During handling of the above exception|The above exception was the direct cause)"
-CONTINUATION = rf"^\s|^Caused by: |^\[cause\]: |^$|^Traceback \(most recent call last\)|{ELIDED}|{BOXED}|{PHP}"
+CONTINUATION = (
+    rf"^\s|^Caused by: |^\[cause\]: |^$|^Traceback \(most recent call last\)|{ELIDED}|{BOXED}|{PHP}"
+)
 """Lines that continue the record above although each has a stamp of its own."""

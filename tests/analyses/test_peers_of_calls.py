@@ -40,8 +40,6 @@ def test_a_read_timeout_names_its_peer_and_its_wait(tmp_path: Path) -> None:
 def test_a_call_that_failed_after_retries_names_its_peer(tmp_path: Path) -> None:
     """The pool in front of the wrapper's text."""
     text = f"requests.exceptions.ConnectionError: {POOL}: Max retries exceeded with url: /v1 (Caused by NewConnectionError('x: [Errno 111] Connection refused'))"
-    group = failed(
-        tmp_path, [f"2026-03-10 21:{10 + at:02}:00,000 ERROR shop.pay: {text}" for at in range(6)]
-    )
+    group = failed(tmp_path, [f"2026-03-10 21:{10 + at:02}:00,000 ERROR shop.pay: {text}" for at in range(6)])
 
     assert (group.signature, group.peers) == ("urllib3.max-retries", ("api.paygate.example",))

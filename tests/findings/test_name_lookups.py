@@ -77,7 +77,9 @@ def test_lookups_are_told_first(tmp_path: Path) -> None:
     """Before what failed more often, with what the resolver itself says; of that nothing is a coincidence."""
     reset = "\n".join(f"2026-03-10T22:40:{at:02}.500Z Error: read ECONNRESET" for at in range(40))
     (tmp_path / "mail.log").write_text(reset + "\n", encoding="utf-8")
-    (tmp_path / "docker.log").write_text("\n".join(DOCKER.format(at=at) for at in ISO) + "\n", encoding="utf-8")
+    (tmp_path / "docker.log").write_text(
+        "\n".join(DOCKER.format(at=at) for at in ISO) + "\n", encoding="utf-8"
+    )
     found = case(tmp_path, GO, ISO)
     links = [one for one in found.diagnosis.findings if one.section == "mechanism"]
     keys = [one.key for one in links]
@@ -89,6 +91,10 @@ def test_lookups_are_told_first(tmp_path: Path) -> None:
     assert keys.count("mechanism.resolver") == 1
     assert not [one for one in found.diagnosis.findings if one.key == "clue.seen"]
     (told,) = (one for one in links if one.key == "mechanism.resolver")
-    assert (told.values["n"], told.values["name"], told.values["server"]) == (12, "db.internal", "udp:10.0.0.2:53")
+    assert (told.values["n"], told.values["name"], told.values["server"]) == (
+        12,
+        "db.internal",
+        "udp:10.0.0.2:53",
+    )
     for tag, words in (("en", "asked for db.internal"), ("pt-BR", "ao perguntar por db.internal")):
         assert words in Statements(tag, "UTC").say("mechanism.resolver", told.values)

@@ -30,9 +30,7 @@ NGINX = "".join(
     f'2026/03/10 20:15:{at:02} [error] 22#22: *{2107 + at} FastCGI sent in stderr: "{TRACE}"{TAIL}\n'
     for at in range(40)
 )
-PHP = "".join(
-    f"[10-Mar-2026 20:15:{at:02} UTC] {TRACE.removeprefix('PHP message: ')}\n" for at in range(40)
-)
+PHP = "".join(f"[10-Mar-2026 20:15:{at:02} UTC] {TRACE.removeprefix('PHP message: ')}\n" for at in range(40))
 MONOLOG = "".join(
     f'[2026-03-10 20:15:{at:02}] production.ERROR: SQLSTATE[HY000] [1040] Too many connections {{"exception":"[object] (PDOException(code: 1040): '
     'SQLSTATE[HY000] [1040] Too many connections at /srv/app/src/Db.php:31)\n[stacktrace]\n#0 /srv/app/src/Db.php(31): PDO->__construct()\n#1 {main}\n"} \n'
@@ -48,9 +46,7 @@ MONOLOG = "".join(
         ("laravel.log", MONOLOG, "monolog"),
     ],
 )
-def test_a_trace_goes_with_the_record_above(
-    tmp_path: Path, name: str, text: str, format_name: str
-) -> None:
+def test_a_trace_goes_with_the_record_above(tmp_path: Path, name: str, text: str, format_name: str) -> None:
     """The file keeps its format, and each trace is one failure of one record."""
     (tmp_path / name).write_text(text, encoding="utf-8")
     (planned,) = plan.make(discover([str(tmp_path)]))

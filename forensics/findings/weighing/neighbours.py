@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from forensics.model.facts import FailureGroup
 
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
+REFUSED = "redis_refused"
+"""Family of the commands that Redis answered with a refusal for lack of memory."""
 SYMPTOM = 0.9
 """Share of Redis' timeouts inside stalls from which they are its symptom: some are printed a moment later."""
 
@@ -28,17 +30,26 @@ def redis_failed(signals: Signals) -> Iterator[Sign]:
     )
     if server.height:
         yield direct("redis.server", {"n": server.height}, signals.refs(server))
+    yield from refusals(signals)
     rows = signals.inside(*REDIS)
     yield from client_timeouts(signals, rows)
     yield from counted_timeouts(signals)
-    everywhere = sum(group.failures for group in signals.groups(*REDIS))
-    if everywhere and not rows.height:
-        yield explained(
-            "redis.background", {"n": everywhere}, signals.groups(*REDIS)[0].refs[:3], outweighs=0
-        )
+    groups = signals.groups(*REDIS, REFUSED)
+    everywhere = sum(group.failures for group in groups)
+    if everywhere and not rows.height and not signals.inside(REFUSED).height:
+        yield explained("redis.background", {"n": everywhere}, groups[0].refs[:3], outweighs=0)
     if cover := signals.facts[Coverage].of(signals.unit):
         yield covered("redis.none", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
     yield question("no_log", {"service": signals.unit})
+
+
+def refusals(signals: Signals) -> Iterator[Sign]:
+    """Commands that Redis itself refused inside incidents, its memory being full: it answered, and says why."""
+    rows = signals.inside(REFUSED)
+    if rows.height:
+        make = direct if rows.height >= MANY else hint
+        said = {"n": rows.height, "least": least(rows), "services": sorted(rows["service"].unique())}
+        yield make("redis.memory", said, signals.refs(rows))
 
 
 def client_timeouts(signals: Signals, rows: pl.DataFrame) -> Iterator[Sign]:
