@@ -84,6 +84,8 @@ class Beyond:
     """``snapshot``: not asked where one inside the incident shows whose sessions they are; ``last_words``: where a process said why it ended."""
     restart: tuple[str, ...]
     """Reasons of a restart for which it is asked; none: any."""
+    not_for: tuple[str, ...]
+    """Reasons of the hypothesis that answer it."""
     wanted: tuple[Wanted, ...]
     last: bool
     """Does it matter less than the hypotheses that bear on what was found?"""
@@ -166,6 +168,7 @@ def beyond() -> tuple[Beyond, ...]:
             tuple(block.get("formats", ())),
             block.get("answered_by"),
             tuple(block.get("restart", ())),
+            tuple(block.get("not_for", ())),
             tuple(wanted(need) for need in block["needs"]),
             bool(block.get("last")),
         )

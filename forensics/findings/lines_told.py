@@ -179,7 +179,12 @@ def block(signals: Signals, group: EventGroup, span: Span) -> Finding:
         "mechanism.blocked",
         "mechanism",
         Grade.DERIVED,
-        {"group": group, "span": span, "failed": failed},
+        {
+            "group": group,
+            "span": span,
+            "failed": failed,
+            "ended": signals.known.signatures[group.signature].marks == "end",
+        },
         refs,
     )
 

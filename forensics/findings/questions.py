@@ -114,7 +114,7 @@ def asked_for(restarted: Judgement) -> bool:
 def is_open(signals: Signals, verdicts: dict[str, Judgement], one: Beyond) -> bool:
     """Does a question stay open beyond the hypothesis that was found?"""
     judgement = verdicts[one.of]
-    if judgement.verdict not in POSITIVE:
+    if judgement.verdict not in POSITIVE or judgement.why in one.not_for:
         return False
     if one.settled_by and verdicts[one.settled_by].verdict is Verdict.CONFIRMED:
         return False

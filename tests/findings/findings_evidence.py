@@ -304,6 +304,8 @@ PIECES: dict[str, Callable[[Draft], object]] = {
     "server not accepting": lambda d: d.hits("postgres.not-accepting", SERVER, 2),
     "connections broken": lambda d: d.fail("libpq.server-closed", n=6),
     "Redis itself": lambda d: (d.hits("redis-server.loading", CACHE), d.formats.add((CACHE, "redis"))),
+    "Redis refused": lambda d: d.fail("redis-server.maxmemory", n=8, at=LO + 110 * SECOND),
+    "Redis refused once": lambda d: d.fail("redis-server.maxmemory", at=LO + 105 * SECOND),
     "Redis timeouts": lambda d: d.fail("redis-py.read-timeout", n=8, at=LO + 120 * SECOND),
     "one Redis timeout": lambda d: d.fail("redis-py.read-timeout", at=LO + 150 * SECOND),
     "gateway errors": lambda d: d.fail("nginx.connect-failed", GATE, n=6),

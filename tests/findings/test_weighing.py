@@ -27,7 +27,13 @@ SUPPORT = {
     "db_slots_exhausted": ("refused by the server", "client told of refusals", "samples high"),
     "db_slow_or_locked": ("one lock wait", "many lock waits", "sessions wait", "many sessions wait"),
     "db_down": ("server told to stop", "server not accepting", "connections broken"),
-    "redis_failed": ("Redis itself", "Redis timeouts", "one Redis timeout"),
+    "redis_failed": (
+        "Redis itself",
+        "Redis refused",
+        "Redis refused once",
+        "Redis timeouts",
+        "one Redis timeout",
+    ),
     "gateway_failed": ("gateway errors",),
     "service_restarted": ("outage", "started"),
     "out_of_memory": ("killed for memory",),
@@ -59,7 +65,7 @@ AGAINST = {
 """What speaks against each, or covers the window and shows nothing of it."""
 QUIET = {
     "pool text", "pool text once", "stall", "probes failed", "client told of refusals", "connections broken", "Redis timeouts", "one Redis timeout",
-    "gateway errors", "outage", "alert",
+    "Redis refused", "Redis refused once", "gateway errors", "outage", "alert",
 }  # fmt: skip
 """Trouble that others than a monitor show, or its own alert: with it, failed checks of all targets speak no more for the monitor's side."""
 

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from forensics.model.facts import Beat, EventGroup, FailureGroup, Outage, SampleSeries, Stall
 
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
+REFUSED = "redis_refused"
+"""Family of commands that Redis answered with a refusal: told with the verdict on it."""
 SILENT = ("it was alive and printed nothing", "its lines were lost")
 LINKS = ("db_slots_exhausted", "redis_failed", "service_restarted", "db_down")
 """Verdicts that are links of the chain, told where nothing more special tells them."""
@@ -387,7 +389,7 @@ def rises(gauge: SampleSeries) -> dict[str, float | None]:
 
 def other_failures(signals: Signals, pool: FailureGroup | None) -> Iterator[Finding]:
     """Name the other kinds of failures inside the window, most first; names that could not be resolved before all, since calls end there."""
-    told = (*REDIS, "app_error", "webhook_delivery", "server_limit", "http_error")
+    told = (*REDIS, REFUSED, "app_error", "webhook_delivery", "server_limit", "http_error")
     done = {(replica_of(pool.service), pool.signature)} if pool is not None else set()
     groups = []
     for group in sorted(

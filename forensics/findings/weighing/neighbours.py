@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from forensics.model.facts import FailureGroup
 
 REDIS = ("redis_timeout", "redis_connection", "redis_pool", "redis_unavailable")
+REFUSED = "redis_refused"
+"""Family of the commands that Redis answered with a refusal for lack of memory."""
 SYMPTOM = 0.9
 """Share of Redis' timeouts inside stalls from which they are its symptom: some are printed a moment later."""
 
@@ -28,17 +30,28 @@ def redis_failed(signals: Signals) -> Iterator[Sign]:
     )
     if server.height:
         yield direct("redis.server", {"n": server.height}, signals.refs(server))
+    yield from refusals(signals)
     rows = signals.inside(*REDIS)
     yield from client_timeouts(signals, rows)
     yield from counted_timeouts(signals)
-    every = signals.groups(*REDIS, window=False)
-    if every and not rows.height:
-        elsewhere = signals.numbers(signals.facts[Failures].rows.filter(pl.col("family").is_in(list(REDIS))))
+    every = signals.groups(*REDIS, REFUSED, window=False)
+    if every and not rows.height and not signals.inside(REFUSED).height:
+        families = pl.col("family").is_in([*REDIS, REFUSED])
+        elsewhere = signals.numbers(signals.facts[Failures].rows.filter(families))
         said = {"n": sum(group.failures for group in every), "incidents": elsewhere}
         yield explained("redis.background", said, every[0].refs[:3], outweighs=0)
     if cover := signals.facts[Coverage].of(signals.unit):
         yield covered("redis.none", {"service": signals.unit}, (cover.first_ref, cover.last_ref))
     yield question("no_log", {"service": signals.unit})
+
+
+def refusals(signals: Signals) -> Iterator[Sign]:
+    """Commands that Redis itself refused inside incidents, its memory being full: it answered, and says why."""
+    rows = signals.inside(REFUSED)
+    if rows.height:
+        make = direct if rows.height >= MANY else hint
+        said = {"n": rows.height, "least": least(rows), "services": sorted(rows["service"].unique())}
+        yield make("redis.memory", said, signals.refs(rows))
 
 
 def client_timeouts(signals: Signals, rows: pl.DataFrame) -> Iterator[Sign]:
