@@ -40,6 +40,10 @@ HABIT = 0.8
 ONE_OPERATION = 1_000_000
 """Microseconds within which lines that name the same operation are of one failure."""
 POOL = "pool_exhaustion"
+REQUEST = "http.server-error"
+"""The text of an access line about a request that was answered with 5xx."""
+OF_REQUESTS = ("django.server-error", "tomcat.servlet-exception")
+"""Texts by which a server tells of a request that it answered with 5xx: where an access line of the same service shows it, it is counted there."""
 FRAMEWORK = (
     r"(?i)Exception in ASGI application|Internal Server Error: /|Exception on \S+ \[[A-Z]+\]|Error handling request|unhandled (?:exception|error|promise rejection)"
     r"|Unhandled exception in |(?:Task|Future) exception was never retrieved|Uncaught exception|Exception while serving|Cannot process request"
@@ -91,6 +95,7 @@ def failures(evidence: Evidence, known: Known, facts: Facts) -> Failures:
     rows = (
         join_lines(hits, wanted, evidence["seconds"], evidence["failed"])
         .pipe(by_hint, known)
+        .pipe(once, evidence["failed"])
         .with_columns(
             side=pl.when(pl.col("service").is_in(list(monitors)))
             .then(pl.lit(MONITOR))
@@ -296,6 +301,26 @@ def by_request(table: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(
         began=pl.when(usable).then(pl.min_horizontal("ts", "ended") - pl.col("took")).otherwise("began")
     )
+
+
+def once(table: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
+    """Leave out what a server says of a failed request of which a line of its own access log tells, within :data:`TOGETHER`."""
+    if not table["signature"].is_in(list(OF_REQUESTS)).any():
+        return table
+    lines = table.filter(pl.col("signature") == REQUEST).select("service", ended="ts")
+    told = pl.concat([lines, failed.select("service", "ended")]).drop_nulls().sort("ended")
+    told = told.with_columns(shown=pl.lit(value=True))
+    joined = table.sort("ts", maintain_order=True).join_asof(
+        told,
+        left_on="ts",
+        right_on="ended",
+        by="service",
+        strategy="nearest",
+        tolerance=TOGETHER,
+        check_sortedness=False,
+    )
+    shown = pl.col("shown").fill_null(value=False) & pl.col("signature").is_in(list(OF_REQUESTS))
+    return joined.filter(~shown).select(table.columns).sort("ts", "source", "line")
 
 
 def by_hint(table: pl.DataFrame, known: Known) -> pl.DataFrame:
