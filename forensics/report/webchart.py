@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensics.model import texts
 from forensics.report import prose
+from forensics.report.charts.view import runs
 from forensics.report.language import speak
 from forensics.report.render import STORY, Markup
 
@@ -83,6 +84,13 @@ class Lane:
     def height(self) -> int:
         """Pixels from this lane to the next one."""
         return HEIGHTS[self.shape]
+
+    @property
+    def parts(self) -> list[list[Mark]]:
+        """Return the marks that one line joins each: it ends where samples are missing."""
+        marks = sorted(self.marks, key=lambda mark: mark.at)
+        spans = runs([mark.at for mark in marks])
+        return [[mark for mark in marks if first <= mark.at <= last] for first, last in spans]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from reading import SVG, lanes, marks, texts
 
 from forensics.report import charts
 from forensics.report.charts.timeline import EVENT_SHAPES
+from forensics.report.charts.view import runs
 from forensics.report.statements import catalogue
 
 if TYPE_CHECKING:
@@ -346,3 +347,47 @@ def test_what_a_server_logs_too_is_no_further_failure() -> None:
     )
     assert "Failures: api server limit (4 to 5, per 20 s; 3 in the server's log too)" in said
     assert "Failures: postgres server limit (9, per 20 s)" in said
+
+
+def test_a_title_names_services_whole() -> None:
+    """What does not fit is counted; a name is cut only where it is the first and too long by itself."""
+    doc = document()
+    doc["incidents"][0]["services"] = ["api-1", "api-2", "billing-1", "postgres", "psql-check", "worker-1"]
+    head = "Incident 2026-09-09 09:42:26 or earlier to 09:51:28 (9 min 2 s): "
+
+    assert f"{head}api-1, api-2, billing-1 (+3)" in texts(drawn(doc))
+    doc["incidents"][0]["services"] = ["x" * 90, "api"]
+    (title,) = [text for text in texts(drawn(doc)) if text.startswith(head)]
+    assert title.endswith("x… (+1)")
+    assert len(title) <= 94
+
+
+def test_what_the_case_file_states_names_its_kind_once() -> None:
+    """Its text ends in the kind, so that the label has room for the text."""
+    doc = document()
+    said = "workers scaled from 6 to 8 (deploy, from the case file)"
+    doc["timeline"] = [
+        {"at": at("09:44:00"), "kind": "deploy", "service": None, "text": said, "grade": "clue", "evidence": []},
+        {"at": at("09:50:29"), "kind": "alert", "service": None, "text": "down", "grade": "verified", "evidence": []},
+    ]  # fmt: skip
+    shown = texts(drawn(doc))
+
+    assert f"09:44:00 {said}" in shown
+    assert "09:50:29 alert: down" in shown
+
+
+def test_a_line_ends_where_samples_are_missing() -> None:
+    """Nobody knows a level at which nobody looked: over more than two and a half usual pauses, or between two samples alone, none is drawn."""
+    every = [0, 10, 20, 30, 60, 70]
+
+    assert runs(every) == [(0, 30), (60, 70)]
+    assert runs([0, 10, 20, 30, 55]) == [(0, 55)]
+    assert runs([0, 300]) == [(0, 0), (300, 300)]
+    assert runs([]) == []
+    doc = document()
+    one = doc["chart"]["samples"][0] | {"value": 30}
+    doc["chart"]["samples"] = [
+        one | {"at": at(f"09:{42 + second // 60:02}:{second % 60:02}")} for second in every
+    ]
+
+    assert len(marks(drawn(doc), "samples_0_line")) == 2

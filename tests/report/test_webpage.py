@@ -282,6 +282,19 @@ class TestChart:
         assert lanes.index("Failures") < lanes.index("Told by clients too")
         assert re.findall(r"≤ \d+", page.text("text"))[:2] == ["≤ 10", "≤ 3"]
 
+    def test_a_line_ends_where_samples_are_missing(self) -> None:
+        """A sampler that was refused for a minute leaves a hole, and no line through it."""
+        document = example.founding()
+        shown = [f"2026-09-09T09:{minute}:00-03:00" for minute in (40, 41, 42, 43, 47, 48)]
+        document["chart"] = {
+            "failures": [], "probes": [],
+            "samples": [{"at": at, "value": 30, "limit": 100, "series": "connections"} for at in shown],
+        }  # fmt: skip
+        page = Reader(webpage.html(document))
+        lines = [attrs["data-p"].split() for tag, attrs in page.elements if tag == "polyline"]
+
+        assert [len(points) for points in lines] == [4, 2]
+
     def test_an_incident_without_end_lasts(self) -> None:
         """What still goes on reaches to the end of the inputs, and says so."""
         document = example.founding()

@@ -10,14 +10,14 @@ from typing import Final
 FONT: Final = "Liberation Sans, Arial, Helvetica, sans-serif"
 """Bundled with vl-convert; the next two have its metrics and serve a reader's browser."""
 WIDTH: Final = 800
-LEFT: Final = 124
+LEFT: Final = 136
 PADDING: Final = 12
 PLOT: Final = WIDTH - LEFT - 2 * PADDING - 2
 INSET: Final = 8
 """Pixels kept free at both ends of the time axis, so that no symbol is cut in half."""
 ROW_PX: Final = 19
 MOST_ROWS: Final = 8
-MOST_CELLS: Final = 20
+MOST_CELLS: Final = 22
 """Characters of a row's name that fit into the margin."""
 MOST_TITLE_CELLS: Final = 94
 MOST_TICKS: Final = 8

@@ -22,7 +22,7 @@ from forensics.report.charts.theme import (
     SKY,
     VERMILION,
 )  # fmt: skip
-from forensics.report.charts.view import Span, incident_view, primary, step_s
+from forensics.report.charts.view import Span, incident_view, primary, runs, step_s
 from forensics.report.charts.wording import (
     clean,
     clock,
@@ -41,6 +41,7 @@ MOST_FAILURE_LANES: Final = 4
 MOST_DOTS: Final = 80
 """Samples beyond these are drawn as a line without dots."""
 MOST_LABEL_ROWS: Final = 6
+MOST_EVENT_CELLS: Final = 66
 DOT_PX: Final = 6
 CLEAR_PX: Final = 50
 FAR_LIMIT: Final = 10
@@ -105,8 +106,20 @@ def _headline(document: Document, view: View) -> str:
         end = view.ms(incident["end"] or incident["start"])
         when += f" {say['to']} {clock(end, start)} ({lasting((end - start) / 1000)})"
     said = f"{say['incident']} {when}"
-    services = clean(", ".join(incident.get("services") or []), MOST_TITLE_CELLS - len(said))
+    services = _names(incident.get("services") or [], MOST_TITLE_CELLS - len(said) - 2)
     return f"{said}: {services}" if services else said
+
+
+def _names(names: list[str], width: int) -> str:
+    """List as many names as fit whole, at least the beginning of the first, and how many are left."""
+    names = [clean(name, width) for name in names]
+    for kept in range(len(names), 1, -1):
+        more = f" (+{len(names) - kept})" if kept < len(names) else ""
+        text = ", ".join(names[:kept]) + more
+        if clean(text, width) == text:
+            return text
+    more = f" (+{len(names) - 1})" if len(names) > 1 else ""
+    return clean(names[0], width - len(more)) + more if names else ""
 
 
 # The lanes, top to bottom
@@ -351,15 +364,19 @@ def _value(row: Row) -> float:
 
 
 def _sample_lane(number: int, name: str, rows: list[Row], view: View) -> Lane:
-    """Draw one series with its limit."""
+    """Draw one series with its limit; a line ends where samples are missing."""
     kept = _extremes(rows, view)
     peak = max(kept, key=_value)
     limit = next((row["limit"] for row in reversed(rows) if row["limit"] is not None), None)
     drawn = limit is not None and limit <= FAR_LIMIT * max(peak["value"], 0)
     top = max(peak["value"], limit if drawn and limit is not None else 0) or 1
     dots = {"filled": True, "size": 28, "color": GREEN, "opacity": 1}
-    line = {"type": "line", "color": GREEN, "strokeWidth": 2 if len(kept) <= MOST_DOTS else 1}
-    marks = [Marks("line", line | ({"point": dots} if len(kept) <= MOST_DOTS else {}), kept)]
+    line: Row = {"type": "line", "color": GREEN, "strokeWidth": 2 if len(kept) <= MOST_DOTS else 1}
+    line |= {"point": dots} if len(kept) <= MOST_DOTS else {}
+    parts = [
+        [one for one in kept if first <= one["at"] <= last] for first, last in runs([r["at"] for r in rows])
+    ]
+    marks = [Marks(f"line_{n}" if n else "line", line, part) for n, part in enumerate(parts) if part]
     if drawn:
         mark = {"type": "rule", "color": view.colours["ink"], "strokeDash": [6, 4], "strokeWidth": 1.2}
         marks.insert(0, Marks("limit", mark, [{"value": limit}]))
@@ -421,7 +438,9 @@ def _events(document: Document, view: View) -> list[Row]:
     events = []
     for at, one in sorted(items, key=lambda item: (item[0], item[1]["kind"], item[1]["text"])):
         if view.holds(at):
-            text = clean(f"{clock(at, view.lo)} {view.words[one['kind']]}: {one['text']}", 58)
+            # What the case file states names its kind itself.
+            kind = "" if one.get("grade") == "clue" else f"{view.words[one['kind']]}: "
+            text = clean(f"{clock(at, view.lo)} {kind}{one['text']}", MOST_EVENT_CELLS)
             events.append({"at": at, "text": text, "shape": EVENT_SHAPES[one["kind"]], "kind": one["kind"]})
     return events
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from forensics.model.texts import ENGLISH
@@ -12,7 +14,7 @@ from forensics.report.language import speak
 from forensics.report.statements import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from forensics.report.language import Language
 
@@ -33,6 +35,10 @@ STEPS_S: Final = (
 )
 """Round steps, so that buckets and ticks fall on round local times."""
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+JOINED: Final = 2.5
+"""Usual pauses between two samples over which a line joins them: over a longer one nobody knows where it would run."""
+FEWEST_JOINED: Final = 3
+"""Fewer samples show no usual pause."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,19 @@ def vocabulary(language: Language) -> Mapping[str, str]:
 def local_ms(instant: datetime, offset: timedelta) -> int:
     """Milliseconds since 1970 on a clock that shows local time."""
     return (instant - EPOCH + offset) // timedelta(milliseconds=1)
+
+
+def runs(instants: Sequence[int]) -> list[tuple[int, int]]:
+    """Return first and last of each run of samples (their instants in time order) that a line may join."""
+    pauses = [after - before for before, after in pairwise(instants)]
+    usual = median(pauses) if len(instants) >= FEWEST_JOINED else 0
+    found: list[tuple[int, int]] = []
+    for at, pause in zip(instants, [None, *pauses][: len(instants)], strict=True):
+        if pause is None or pause > JOINED * usual:
+            found.append((at, at))
+        else:
+            found[-1] = (found[-1][0], at)
+    return found
 
 
 def primary(document: Document) -> Row | None:
