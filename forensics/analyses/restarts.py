@@ -53,7 +53,7 @@ VICTIM = "kernel.oom-killed"
 PRINTED_US = 5_000_000
 """A process prints nothing later than this after its kill: what it wrote may still lie in a pipe."""
 BEGINS = ("started", "ready")
-BY_ITSELF = ("exited", "failed", "killed", "oom", "watchdog", "panicked")
+BY_ITSELF = ("exited", "signalled", "failed", "killed", "oom", "watchdog", "panicked")
 """Ends that nobody asked for, if no stop came before."""
 ENDS = ("stop", "stopped", "unhealthy", "backoff", *BY_ITSELF)
 LIVED_US = 10_000_000
@@ -117,7 +117,7 @@ def restarts(evidence: Evidence, known: Known, facts: Facts) -> Restarts:
 def kind_of(signature: str, said: dict[str, str | None]) -> str:
     """Return what kind of event a line tells of; a container's depends on what was done, with which code or signal."""
     if signature == "systemd.main-exited" and said.get("code") in ("killed", "dumped"):
-        return "killed"
+        return "signalled"
     if signature in STEPS:
         what = said.get("what") or ""
         return next((kind for text, kind in STEPS[signature].items() if text in what), KINDS[signature])
@@ -272,7 +272,7 @@ def close(
         else "crash_loop"
         if failed
         else "killed"
-        if "killed" in kinds
+        if kinds & {"killed", "signalled"}
         else "crash"
         if kinds & {*BY_ITSELF, "backoff"}
         else "finished"
@@ -283,7 +283,9 @@ def close(
     told = [event for event in events if event.kind in ENDS or event.kind == "timeout"]
     refs = tuple(event.ref for event in told) + ((begin.ref,) if begin else ())
     gave_up = next((event.at for event in events if event.text == GAVE_UP), None)
-    counted = [sum(event.kind == kind for event in events) for kind in ("exited", "panicked")]
+    counted = [
+        sum(event.kind in kinds for event in events) for kinds in (("exited", "signalled"), ("panicked",))
+    ]
     return Outage(
         service, events[0].at, begin.at if begin else None, reason, refs, since,
         failed=failed, ends=max(counted), gave_up=gave_up, stopped=stop_done(events),
@@ -295,7 +297,10 @@ def stop_done(events: list[Lifecycle]) -> int | None:
     if events[0].kind != "stop":
         return None
     before = takewhile(lambda event: event.kind not in ("start", *BEGINS), events)
-    return max((event.at for event in before if event.kind in ("stopped", "exited", "killed")), default=None)
+    return max(
+        (event.at for event in before if event.kind in ("stopped", "exited", "signalled", "killed")),
+        default=None,
+    )
 
 
 PLUG = Analysis(

@@ -25,7 +25,7 @@ BEFORE_US = 5 * SECOND
 AFTER_US = SECOND
 """A line may still lie in a pipe as the manager sees the end."""
 BEGINS = ("start", "started", "ready")
-ENDS = ("exited", "failed")
+ENDS = ("exited", "signalled", "failed")
 MANAGERS = ("systemd", "kernel", "systemd-journald", "host")
 SAYS_WHY = r"(?i)error|exception|fatal|cannot|can't|could not|unable to|not found|failed|missing|invalid|refused|erro|falh"
 """Words of the line that says why."""
@@ -95,7 +95,7 @@ def printed(
 
 def ends_of(events: list[Lifecycle]) -> list[Lifecycle]:
     """Return the ends of the process, each once: what the manager says first of it."""
-    exited = [event for event in events if event.kind == "exited"]
+    exited = [event for event in events if event.kind in ("exited", "signalled")]
     return exited or [event for event in events if event.kind in ENDS]
 
 

@@ -236,6 +236,7 @@ def lifecycle(signals: Signals) -> Iterator[Moment]:
             "ready": "start",
             "start": "start",
             "killed": "kill",
+            "signalled": "exited",
             "oom": "kill",
             "stopped": "stop",
         }.get(first.kind, first.kind)

@@ -38,7 +38,19 @@ EDGE = 5 * MINUTE
 """A clock that was set so shortly before or after the incident puts its times in doubt."""
 MOST_REFS = 12
 """Places of one outage that are quoted."""
-TURNS = ("start", "started", "ready", "stop", "stopped", "exited", "failed", "killed", "backoff", "panicked")
+TURNS = (
+    "start",
+    "started",
+    "ready",
+    "stop",
+    "stopped",
+    "exited",
+    "signalled",
+    "failed",
+    "killed",
+    "backoff",
+    "panicked",
+)
 """What is told of the ends and starts of services."""
 NO_JUMP = ("timesyncd.initial-sync", "celery.clock-drift", "celery.drift-times")
 """A clock that is set for the first time; and a text that late messages make as well as two hosts whose clocks differ."""
