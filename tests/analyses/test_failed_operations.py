@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from forensics.model.case import Case
 
 SAID = {
-    "en": "9 failed operations of services whose lines show no requests (jobs, scripts, or an application without an access log): worker, 2 replicas, 7; mailer 2. One that was tried again counts each time",
-    "pt-BR": "9 operações com falha de serviços cujas linhas não mostram requisições (jobs, scripts ou uma aplicação sem log de acesso): worker, 2 réplicas, 7; mailer 2. Uma que foi tentada de novo conta cada vez",
+    "en": "9 failed operations of services without an access log (jobs, scripts): worker, 2 replicas, 7; mailer 2, each try counted",
+    "pt-BR": "9 operações com falha de serviços sem log de acesso (jobs, scripts): worker, 2 réplicas, 7; mailer 2, cada tentativa contada",
 }
 
 
