@@ -279,6 +279,24 @@ def test_no_window_is_too_narrow(opened: Callable[..., Any], width: int) -> None
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
+def test_verdicts_have_their_evidence_in_view(opened: Callable[..., Any], language: str) -> None:
+    """In 800 pixels the hypotheses stand with verdict, reason, scope and evidence, none of them behind the edge."""
+    document = example.founding()
+    document["case"]["language"] = language
+    ids = [line["id"] for line in document["evidence"]][:4]
+    for one in document["hypotheses"]:
+        one |= {
+            "verdict": "no_sign",
+            "why": "slow at that instant, which proves nothing about any other " * 4,
+            "for": ids,
+        }
+    page = opened(document, viewport={"width": 800, "height": 900})
+    width, whole = page.locator("#ruled_out .scroll").evaluate("box => [box.clientWidth, box.scrollWidth]")
+
+    assert whole == width == 760
+
+
 @pytest.mark.parametrize("payload", ["", "x" * 300], ids=["plain", "long words"])
 def test_print_cuts_no_table(opened: Callable[..., Any], payload: str) -> None:
     """Printed on A4 every table and block is whole, rows that were filtered included, and the controls are gone."""
